@@ -1,0 +1,473 @@
+//! The repairs that every target needs before a conversation can be written for it.
+//!
+//! Providers refuse a conversation in which a tool result does not follow its call, a call has no
+//! result, a text is blank, a call id has odd characters, or thinking carries no valid signature.
+//! [`prepare`] turns any view of a session into messages for which none of that is so, by the
+//! [`Rules`] of the target, and says what it had to change.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use crate::{
+    Block, CallId, Compaction, Json, LossKind, Losses, Message, MessageId, Origin, Outcome, ResultPart, Role,
+    Selection, Session, Text, TextBlock, Thinking, TokenUse, Tool, ToolResult, ToolUse,
+};
+
+/// What a target does with thinking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThinkingRule {
+    /// It takes none.
+    Drop,
+    /// It takes the text alone, and shows it to people without sending it to the model.
+    Text,
+    /// It takes thinking only with a token of this provider, since it sends what it finds.
+    Signed(&'static str),
+}
+
+/// What a target does with the commands of the harness that a person ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CommandRule {
+    /// It has commands of its own.
+    Keep,
+    /// They become plain text.
+    Text,
+}
+
+/// What a target accepts.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// Thinking.
+    pub thinking: ThinkingRule,
+    /// Commands.
+    pub commands: CommandRule,
+    /// Whether it has a place for system messages.
+    pub system_messages: bool,
+    /// Whether it has a place for text that a harness put in front of the model.
+    pub injected_context: bool,
+    /// The greatest length of a call id in bytes; longer ones are derived anew.
+    pub call_id_bytes: usize,
+    /// The text of the result that completes an interrupted call.
+    pub interrupted: &'static str,
+}
+
+impl Rules {
+    /// What the providers' APIs ask of everyone: call ids of `A-Z a-z 0-9 _ -` with at most 64
+    /// characters, no thinking, no commands, no system messages.
+    pub const STRICT: Rules = Rules {
+        thinking: ThinkingRule::Drop,
+        commands: CommandRule::Text,
+        system_messages: false,
+        injected_context: false,
+        call_id_bytes: 64,
+        interrupted: "[interrupted: the session has no result for this call]",
+    };
+}
+
+/// A conversation that a target can take.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The messages, in order, each the parent of the next.
+    pub messages: Vec<Message>,
+    /// The compactions, each with the number of messages before it.
+    pub compactions: Vec<(usize, Compaction)>,
+    /// What had to be changed or left behind.
+    pub losses: Losses,
+}
+
+/// Makes the messages that the selection picks fit for a target.
+///
+/// The result is the same for the same input. In it every tool call is answered right behind the
+/// message that makes it, by one message with nothing but results, in the order of the calls;
+/// call ids are unique and within the alphabet; no text is blank; no message is empty.
+#[must_use]
+pub fn prepare(session: &Session, selection: &Selection, rules: &Rules) -> Prepared {
+    let view = session.view(selection);
+    let mut losses = Losses::none();
+    losses.add_many(LossKind::SideBranch, view.on_other_branches as u64, None, None);
+    losses.add_many(LossKind::BeforeCompaction, view.before_compaction as u64, None, None);
+    losses.add_many(LossKind::CompactionSummary, view.summaries_left_out as u64, None, None);
+    let mut pending: VecDeque<(usize, &Compaction)> = view.compactions.iter().copied().collect();
+    let mut repair =
+        Repair { rules, losses, messages: Vec::new(), ids: Ids::default(), view: &view.messages };
+    let mut compactions = Vec::new();
+    let mut results = Results::gather(&view.messages);
+    for (at, message) in view.messages.iter().enumerate() {
+        while let Some((_, compaction)) = pending.pop_front_if(|(before, _)| *before <= at) {
+            compactions.push((repair.messages.len(), compaction.clone()));
+        }
+        repair.take(message, at, &mut results);
+    }
+    compactions
+        .extend(pending.into_iter().map(|(_, compaction)| (repair.messages.len(), compaction.clone())));
+    repair.losses.add_many(LossKind::OrphanResult, results.left() as u64, None, None);
+    let Repair { mut messages, losses, .. } = repair;
+    let mut parent: Option<MessageId> = None;
+    for message in &mut messages {
+        message.parent = parent.replace(message.id.clone());
+    }
+    Prepared { messages, compactions, losses }
+}
+
+/// The results of a view, by the call that they answer, in order.
+struct Results<'a> {
+    by_call: HashMap<&'a str, VecDeque<(usize, &'a ToolResult)>>,
+}
+
+impl<'a> Results<'a> {
+    fn gather(messages: &[&'a Message]) -> Results<'a> {
+        let mut by_call: HashMap<&str, VecDeque<(usize, &ToolResult)>> = HashMap::new();
+        for (at, message) in messages.iter().enumerate() {
+            for block in &message.blocks {
+                if let Block::ToolResult(result) = block {
+                    by_call.entry(result.call.as_str()).or_default().push_back((at, result));
+                }
+            }
+        }
+        Results { by_call }
+    }
+
+    /// The first result of the call that stands behind position `at` and has not been taken.
+    fn take(&mut self, call: &CallId, at: usize) -> Option<(usize, &'a ToolResult)> {
+        let queue = self.by_call.get_mut(call.as_str())?;
+        let place = queue.iter().position(|(place, _)| *place >= at)?;
+        queue.remove(place)
+    }
+
+    fn left(&self) -> usize {
+        self.by_call.values().map(VecDeque::len).sum()
+    }
+}
+
+/// The call ids of the target.
+#[derive(Default)]
+struct Ids {
+    used: HashSet<CallId>,
+}
+
+impl Ids {
+    fn assign(&mut self, id: &CallId, limit: usize) -> CallId {
+        let fits = |id: &str| {
+            !id.is_empty()
+                && id.len() <= limit
+                && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+        };
+        if fits(id.as_str()) && self.used.insert(id.clone()) {
+            return id.clone();
+        }
+        for attempt in 0_u64.. {
+            let name = format!("{attempt}:{}", id.as_str());
+            let derived = uuid::Uuid::new_v5(&CALL_NAMESPACE, name.as_bytes()).simple().to_string();
+            let derived = CallId::from(format!("call_{derived}"));
+            if self.used.insert(derived.clone()) {
+                return derived;
+            }
+        }
+        id.clone()
+    }
+}
+
+/// The namespace of call ids that are derived from ones a target refuses.
+const CALL_NAMESPACE: uuid::Uuid = uuid::Uuid::from_u128(0x5d0c_9a52_6f0e_4a43_9c55_1b1d_0c61_7ad1);
+
+struct Repair<'a> {
+    rules: &'a Rules,
+    losses: Losses,
+    messages: Vec<Message>,
+    ids: Ids,
+    view: &'a [&'a Message],
+}
+
+impl Repair<'_> {
+    fn take(&mut self, message: &Message, at: usize, results: &mut Results<'_>) {
+        if message.role == Role::System && !self.rules.system_messages {
+            self.losses.add(LossKind::SystemMessage, None, Some(&message.id));
+            return;
+        }
+        let pictures = message.blocks.iter().any(|b| matches!(b, Block::Image(_) | Block::Document(_)));
+        let only_results = message.blocks.iter().all(|b| matches!(b, Block::ToolResult(_)));
+        if message.origin == Origin::Harness && !self.rules.injected_context && !pictures && !only_results {
+            self.losses.add(LossKind::InjectedContext, None, Some(&message.id));
+            return;
+        }
+        let mut kept = Vec::with_capacity(message.blocks.len());
+        let mut answers = Vec::new();
+        for block in &message.blocks {
+            match block {
+                Block::ToolResult(_) => {}
+                Block::ToolUse(call) => {
+                    let (call, answer) = self.call(call, message, at, results);
+                    kept.push(Block::ToolUse(call));
+                    answers.push(answer);
+                }
+                other => kept.extend(self.block(other, message)),
+            }
+        }
+        if kept.is_empty() {
+            if !only_results || message.blocks.is_empty() {
+                self.losses.add(LossKind::EmptyMessage, None, Some(&message.id));
+            }
+            return;
+        }
+        let mut copy = Message { blocks: kept, ..message.clone() };
+        if copy.origin == Origin::Tools {
+            copy.origin = Origin::Person;
+        }
+        self.messages.push(copy);
+        if !answers.is_empty() {
+            self.answer(message, answers);
+        }
+    }
+
+    fn answer(&mut self, call: &Message, answers: Vec<ToolResult>) {
+        let mut message = Message::new(format!("{}:results", call.id), Role::User, Origin::Tools);
+        message.at = call.at;
+        message.cwd.clone_from(&call.cwd);
+        message.inherited = call.inherited;
+        message.sidechain = call.sidechain;
+        message.blocks = answers.into_iter().map(Block::ToolResult).collect();
+        self.messages.push(message);
+    }
+
+    /// Whether something other than results stands between a call and its result.
+    fn moved(&self, call: usize, result: usize) -> bool {
+        let between = self.view.get(call + 1..result).unwrap_or_default();
+        between
+            .iter()
+            .any(|message| message.blocks.iter().any(|block| !matches!(block, Block::ToolResult(_))))
+    }
+
+    fn call(
+        &mut self,
+        call: &ToolUse,
+        message: &Message,
+        at: usize,
+        results: &mut Results<'_>,
+    ) -> (ToolUse, ToolResult) {
+        let id = self.ids.assign(&call.id, self.rules.call_id_bytes);
+        if id != call.id {
+            self.losses.add(LossKind::CallIdChanged, None, Some(&message.id));
+        }
+        let mut copy = call.clone();
+        copy.id = id.clone();
+        self.clean_call(&mut copy, message);
+        let answer = match results.take(&call.id, at) {
+            Some((place, result)) => {
+                let mut result = result.clone();
+                result.call = id;
+                self.clean_result(&mut result, message);
+                if self.moved(at, place) {
+                    self.losses.add(LossKind::ResultsMoved, None, Some(&message.id));
+                }
+                result
+            }
+            None => {
+                self.losses.add(LossKind::OrphanCallCompleted, None, Some(&message.id));
+                let text = TextBlock { text: Text::from(self.rules.interrupted) };
+                ToolResult {
+                    call: id,
+                    content: vec![ResultPart::Text(text)],
+                    outcome: Outcome::Interrupted,
+                    structured: None,
+                }
+            }
+        };
+        (copy, answer)
+    }
+
+    fn block(&mut self, block: &Block, message: &Message) -> Option<Block> {
+        match block {
+            Block::Text(text) if text.text.is_blank() => {
+                self.losses.add(LossKind::EmptyText, None, Some(&message.id));
+                None
+            }
+            Block::Thinking(thinking) => self.thinking(thinking, message),
+            Block::Command(command) if self.rules.commands == CommandRule::Text => {
+                self.losses.add(LossKind::CommandFlattened, None, Some(&message.id));
+                let text = match &command.args {
+                    Some(args) if !args.is_blank() => format!("{} {args}", command.name),
+                    _ => command.name.to_string(),
+                };
+                Some(Block::text(text))
+            }
+            Block::Other(other) => {
+                self.losses.add(LossKind::UnknownBlock, Some(&other.kind), Some(&message.id));
+                None
+            }
+            other => Some(other.clone()),
+        }
+    }
+
+    fn thinking(&mut self, thinking: &Thinking, message: &Message) -> Option<Block> {
+        let kept = match self.rules.thinking {
+            ThinkingRule::Drop => None,
+            ThinkingRule::Text if thinking.text.is_blank() => None,
+            ThinkingRule::Text => {
+                if !thinking.tokens.is_empty() {
+                    self.losses.add(LossKind::ThinkingToken, None, Some(&message.id));
+                }
+                Some(Thinking { text: thinking.text.clone(), tokens: Vec::new() })
+            }
+            ThinkingRule::Signed(provider) => {
+                let own = |token: &&crate::ProviderToken| {
+                    token.provider.as_deref() == Some(provider) && !token.value.is_blank()
+                };
+                let tokens: Vec<_> = thinking.tokens.iter().filter(own).cloned().collect();
+                let signed =
+                    tokens.iter().any(|t| matches!(t.usage, TokenUse::Signature | TokenUse::Redacted));
+                signed.then(|| Thinking { text: thinking.text.clone(), tokens })
+            }
+        };
+        if kept.is_none() {
+            self.losses.add(LossKind::Thinking, None, Some(&message.id));
+        }
+        kept.map(Block::Thinking)
+    }
+
+    fn clean_call(&mut self, call: &mut ToolUse, message: &Message) {
+        let input = match &mut call.tool {
+            Tool::Raw(raw) => Some(&mut raw.input),
+            Tool::Mcp(mcp) => Some(&mut mcp.input),
+            _ => None,
+        };
+        let extra = call.extra.iter_mut().map(|argument| &mut argument.value);
+        for json in input.into_iter().chain(extra) {
+            clean(json, &mut self.losses, &message.id);
+        }
+    }
+
+    fn clean_result(&mut self, result: &mut ToolResult, message: &Message) {
+        for part in &mut result.content {
+            if let ResultPart::Other(other) = part {
+                clean(&mut other.json, &mut self.losses, &message.id);
+            }
+        }
+        if let Some(json) = &mut result.structured {
+            clean(json, &mut self.losses, &message.id);
+        }
+    }
+}
+
+fn clean(json: &mut Json, losses: &mut Losses, message: &MessageId) {
+    let (clean, count) = json.without_lone_surrogates();
+    if count > 0 {
+        losses.add_many(LossKind::LoneSurrogate, count as u64, None, Some(message));
+        *json = clean;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Raw;
+
+    fn call(id: &str) -> Block {
+        let tool = Tool::Raw(Raw { name: "t".into(), input: Json::from_text("{}").unwrap() });
+        Block::ToolUse(ToolUse { id: id.into(), name: "t".into(), tool, extra: Vec::new() })
+    }
+
+    fn result(id: &str, text: &str) -> Block {
+        let content = vec![ResultPart::Text(TextBlock { text: text.into() })];
+        Block::ToolResult(ToolResult { call: id.into(), content, outcome: Outcome::Ok, structured: None })
+    }
+
+    fn session(messages: Vec<(Role, Origin, Vec<Block>)>) -> Session {
+        let mut session = Session::new("test", "s");
+        let mut parent = None;
+        for (number, (role, origin, blocks)) in messages.into_iter().enumerate() {
+            let mut message = Message::new(format!("m{number}"), role, origin);
+            message.blocks = blocks;
+            message.parent = parent.replace(message.id.clone());
+            session.messages.push(message);
+        }
+        session
+    }
+
+    fn story(prepared: &Prepared) -> Vec<String> {
+        let block = |block: &Block| match block {
+            Block::Text(text) => text.text.to_string(),
+            Block::ToolUse(call) => format!("call {}", call.id),
+            Block::ToolResult(result) => format!("result {} {}", result.call, result.text()),
+            other => format!("{other:?}"),
+        };
+        prepared.messages.iter().map(|m| m.blocks.iter().map(block).collect::<Vec<_>>().join(" | ")).collect()
+    }
+
+    // https://github.com/Dicklesworthstone/cross_agent_session_resumer/pull/13 (fault 25)
+    #[test]
+    fn results_follow_their_calls_and_a_call_without_one_is_interrupted() {
+        let session = session(vec![
+            (Role::User, Origin::Person, vec![Block::text("go")]),
+            (Role::Assistant, Origin::Model, vec![call("a"), call("b"), call("c")]),
+            (Role::User, Origin::Tools, vec![result("b", "B")]),
+            (Role::Assistant, Origin::Model, vec![Block::text("meanwhile")]),
+            (Role::User, Origin::Tools, vec![result("a", "A")]),
+        ]);
+        let prepared = prepare(&session, &Selection::default(), &Rules::STRICT);
+        let interrupted = Rules::STRICT.interrupted;
+        let results = format!("result a A | result b B | result c {interrupted}");
+        assert_eq!(story(&prepared), ["go", "call a | call b | call c", results.as_str(), "meanwhile"]);
+        assert_eq!(prepared.losses.count(LossKind::OrphanCallCompleted), 1);
+        assert_eq!(prepared.losses.count(LossKind::ResultsMoved), 1);
+    }
+
+    // https://github.com/earendil-works/pi/issues/812 (fault 26)
+    #[test]
+    fn a_result_never_stays_without_its_call() {
+        let session = session(vec![
+            (Role::User, Origin::Person, vec![Block::text("go")]),
+            (Role::User, Origin::Tools, vec![result("gone", "?")]),
+        ]);
+        let prepared = prepare(&session, &Selection::default(), &Rules::STRICT);
+        assert_eq!(story(&prepared), ["go"]);
+        assert_eq!(prepared.losses.count(LossKind::OrphanResult), 1);
+    }
+
+    #[test]
+    fn the_same_call_id_in_a_later_turn_is_another_call() {
+        let session = session(vec![
+            (Role::Assistant, Origin::Model, vec![call("x")]),
+            (Role::User, Origin::Tools, vec![result("x", "first")]),
+            (Role::Assistant, Origin::Model, vec![call("x")]),
+            (Role::User, Origin::Tools, vec![result("x", "second")]),
+        ]);
+        let prepared = prepare(&session, &Selection::default(), &Rules::STRICT);
+        let story = story(&prepared);
+        assert!(story[1].ends_with("first") && story[3].ends_with("second"), "{story:?}");
+        assert_eq!(prepared.losses.count(LossKind::CallIdChanged), 1);
+    }
+
+    // https://github.com/openclaw/openclaw/issues/101836 (fault 27)
+    #[test]
+    fn thinking_without_a_valid_token_is_left_behind() {
+        let thinking = |value: &str| {
+            let token = crate::ProviderToken {
+                usage: TokenUse::Signature,
+                provider: Some("anthropic".into()),
+                value: value.into(),
+            };
+            Block::Thinking(Thinking { text: "hm".into(), tokens: vec![token] })
+        };
+        let session = session(vec![(
+            Role::Assistant,
+            Origin::Model,
+            vec![thinking("c2ln"), thinking(""), Block::text("done")],
+        )]);
+        let strict = prepare(&session, &Selection::default(), &Rules::STRICT);
+        assert_eq!(strict.losses.count(LossKind::Thinking), 2);
+        let signed = Rules { thinking: ThinkingRule::Signed("anthropic"), ..Rules::STRICT };
+        let signed = prepare(&session, &Selection::default(), &signed);
+        assert_eq!(signed.losses.count(LossKind::Thinking), 1);
+        let other = Rules { thinking: ThinkingRule::Signed("openai"), ..Rules::STRICT };
+        assert_eq!(prepare(&session, &Selection::default(), &other).losses.count(LossKind::Thinking), 2);
+    }
+
+    #[test]
+    fn blank_text_and_what_it_leaves_empty_go() {
+        let session = session(vec![
+            (Role::User, Origin::Person, vec![Block::text("  ")]),
+            (Role::Assistant, Origin::Model, vec![Block::text("hi")]),
+        ]);
+        let prepared = prepare(&session, &Selection::default(), &Rules::STRICT);
+        assert_eq!(story(&prepared), ["hi"]);
+        assert!(prepared.losses.has(LossKind::EmptyText) && prepared.losses.has(LossKind::EmptyMessage));
+    }
+}
