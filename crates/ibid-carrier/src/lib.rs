@@ -5,5 +5,8 @@
 //! [`Finding`](ibid_model::Finding)s with their place. It knows no harness and no message.
 
 mod error;
+pub mod plan;
+pub mod sqlite;
+pub mod trash;
 
 pub use error::CarrierError;
