@@ -4,9 +4,16 @@
 //! touching anything beside them, keeps every byte, and reports what is wrong with them as
 //! [`Finding`](ibid_model::Finding)s with their place. It knows no harness and no message.
 
+#![cfg_attr(test, allow(clippy::string_slice, reason = "tests cut texts where they know what stands there"))]
+
 mod error;
+pub mod file;
+pub mod jsonl;
 pub mod plan;
 pub mod sqlite;
+mod stamp;
 pub mod trash;
+pub mod zstd_file;
 
 pub use error::CarrierError;
+pub use stamp::FileStamp;

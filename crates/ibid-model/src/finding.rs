@@ -90,6 +90,8 @@ finding_kinds! {
     Oversize = "oversize", Error, "Raise the limit for one line if you need what it holds.";
     /// A value nests deeper than the limit.
     TooDeep = "too-deep", Error, "The record is kept; no harness writes such a value.";
+    /// Compressed content is damaged or ends early; what could be decompressed before that was read.
+    DamagedCompression = "damaged-compression", Error, "Read it again later; if that does not help, restore the file from a backup.";
     /// The file became shorter while it was read.
     Shrunk = "shrunk", Error, "Read it again; another program is rewriting it.";
     /// The file was replaced or changed in place while it was read.
