@@ -8,11 +8,16 @@
 
 mod error;
 pub mod file;
+pub mod fingerprint;
+mod fold;
 pub mod jsonl;
+pub mod names;
 pub mod plan;
 pub mod sqlite;
 mod stamp;
 pub mod trash;
+pub mod tree;
+pub mod walk;
 pub mod zstd_file;
 
 pub use error::CarrierError;

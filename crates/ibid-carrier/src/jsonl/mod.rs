@@ -4,6 +4,8 @@
 //! is not part of the line. A byte order mark is skipped at the very beginning and nowhere else.
 //!
 //! - [`Document`] holds a whole file and reads its records in parallel, sharing its memory.
+//! - [`Scanner`] goes over a file of any size in a fixed buffer.
+//! - [`Checkpoint`] tells whether a file that was read before was only appended to since.
 //! - [`Builder`] writes records.
 //!
 //! ```
@@ -22,18 +24,21 @@
 //! ```
 
 mod builder;
+mod checkpoint;
 mod document;
 mod duplicate_keys;
-mod fold;
 mod records;
 mod recovery;
+mod scanner;
 #[cfg(test)]
 mod tests;
 mod values;
 
 pub use builder::Builder;
+pub use checkpoint::{Change, Checkpoint};
 pub use document::{Document, Line, Lines};
 pub use records::{Item, Records};
+pub use scanner::{FileInput, RawLine, Scanner, open_scanner};
 
 /// How much a reader takes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

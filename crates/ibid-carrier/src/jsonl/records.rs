@@ -7,9 +7,9 @@ use ibid_model::{Finding, FindingKind, Text};
 use rayon::prelude::*;
 
 use super::document::{Document, Line, Lines};
-use super::fold::FindingList;
 use super::recovery::{BrokenLine, ValueText, read_line};
 use super::{BYTE_ORDER_MARK, trim};
+use crate::fold::FindingList;
 
 /// Documents over this size are read on several threads.
 const PARALLEL: usize = 4 << 20;
@@ -25,6 +25,12 @@ pub struct Records<T> {
     /// What is wrong with the lines, in their order; a kind that occurs more than a hundred times
     /// is one finding with a count, at the first place.
     pub findings: Vec<Finding>,
+}
+
+impl<T> Default for Records<T> {
+    fn default() -> Records<T> {
+        Records { items: Vec::new(), findings: Vec::new() }
+    }
 }
 
 /// One record and its place.
@@ -107,7 +113,7 @@ impl Document {
                 continue;
             }
             if line.after - line.start - u64::from(line.terminated) > self.line_limit() {
-                piece.findings.push(oversize(line.start, line.end, self.line_limit()).on_line(line.number));
+                piece.findings.push(oversize(line.start, line.end).on_line(line.number));
                 continue;
             }
             if value.first() == Some(&b'{') {
@@ -147,8 +153,8 @@ struct Piece<T> {
 }
 
 /// The finding for a line that is too long to be read.
-pub(super) fn oversize(start: u64, end: u64, limit: u64) -> Finding {
-    let detail = format!("{} bytes, over the limit of {limit}", end - start);
+pub(super) fn oversize(start: u64, end: u64) -> Finding {
+    let detail = format!("{} bytes, over the limit for one line", end - start);
     Finding::new(FindingKind::Oversize, detail).at_bytes(start, end)
 }
 

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use ibid_model::{Finding, FindingKind, replace_lone_surrogates};
 
-use super::fold::FindingList;
 use super::values::{Part, parts};
 use super::{Item, duplicate_keys};
+use crate::fold::FindingList;
 
 /// A line whose plain reading failed.
 pub(super) struct BrokenLine<'a> {

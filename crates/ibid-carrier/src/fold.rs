@@ -10,14 +10,14 @@ const FOLDED_FROM: u64 = 100;
 /// Findings in the order of the input. Of a kind that occurs more than [`FOLDED_FROM`] times,
 /// only the first remains, with the count of all.
 #[derive(Debug, Default)]
-pub(super) struct FindingList {
+pub(crate) struct FindingList {
     findings: Vec<Finding>,
     counts: BTreeMap<FindingKind, u64>,
 }
 
 impl FindingList {
     /// Adds a finding.
-    pub(super) fn push(&mut self, finding: Finding) {
+    pub(crate) fn push(&mut self, finding: Finding) {
         let count = self.counts.entry(finding.kind).or_default();
         let before = *count;
         *count += finding.count;
@@ -28,7 +28,7 @@ impl FindingList {
 
     /// Adds the findings of a later part of the input, whose lines are counted from
     /// `lines_before`.
-    pub(super) fn append(&mut self, later: FindingList, lines_before: u64) {
+    pub(crate) fn append(&mut self, later: FindingList, lines_before: u64) {
         for mut finding in later.findings {
             finding.line = finding.line.map(|line| line + lines_before);
             if self.counts.get(&finding.kind).is_none_or(|count| *count < FOLDED_FROM) {
@@ -41,7 +41,7 @@ impl FindingList {
     }
 
     /// The findings, folded.
-    pub(super) fn finish(self) -> Vec<Finding> {
+    pub(crate) fn finish(self) -> Vec<Finding> {
         let mut folded: Vec<FindingKind> = Vec::new();
         let mut out = Vec::with_capacity(self.findings.len());
         for finding in self.findings {
