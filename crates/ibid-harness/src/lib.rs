@@ -1,1 +1,41 @@
-//! ibid-harness.
+//! One folder per coding agent ("harness"): where it keeps sessions, its records, the way between
+//! them and the common session, and its store.
+//!
+//! A harness is a type that implements [`Harness`], [`Codec`], [`TextCodec`] and [`Store`]. Code
+//! that knows the harness uses these ([`convert`]); code that picks one at run time goes through
+//! [`all`] or [`find`] and the facade [`AnyHarness`].
+//!
+//! Reading leaves no trace. Writing and deleting only make a plan
+//! ([`ibid_carrier::plan::Plan`]), which the caller shows, checks and commits.
+//!
+//! # Limits
+//!
+//! Formats of closed programs are known from their files and from running them, not from a
+//! promise of their makers; `docs/formats/` says for each claim how it is known and for which
+//! version.
+
+pub mod core;
+
+pub use core::scan::{Control, Cursor, Fact, ScanEvent, Sink, Wants};
+pub use core::{
+    AnyHarness, AnyTranscript, Arguments, Capabilities, Carrier, Carriers, Class, Codec, CodecError, Common, Content,
+    Context, Converted, Declaration, Deleting, Discovered, Discovery, DiscoveryCache, Fold, Harness, HarnessId, Listed,
+    Listing, NameError, Platform, Progress, Reference, Resolution, ResumeRecipe, Root, RootOrigin, SaveOptions, Saved,
+    Saving, SessionName, Store, StoreError, Surroundings, Target, TextCodec, Transcript, convert, convert_to, discover,
+    resolve,
+};
+
+/// Every harness, in the order in which lists name them. Adding one is a folder and a line here.
+static HARNESSES: &[&dyn AnyHarness] = &[];
+
+/// Every harness that Ibid knows.
+#[must_use]
+pub fn all() -> &'static [&'static dyn AnyHarness] {
+    HARNESSES
+}
+
+/// The harness of this id or alias, in any case, `_` and `-` alike.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static dyn AnyHarness> {
+    HARNESSES.iter().copied().find(|harness| harness.declaration().is_called(name))
+}

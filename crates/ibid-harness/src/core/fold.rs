@@ -1,0 +1,91 @@
+//! From the events of a scan to what a list shows.
+
+use ibid_model::{Compaction, Event, Finding, Lineage, Message, MessageId, Meta, ModelCall, SessionId};
+
+use super::scan::{CallLedger, Fact, ScanEvent, Sink};
+
+/// Gathers the events of a scan. Fed with everything, it holds what a full load says.
+#[derive(Clone, Debug, Default)]
+pub struct Fold {
+    /// The id.
+    pub id: Option<SessionId>,
+    /// The facts for a list.
+    pub meta: Meta,
+    /// Where the session came from.
+    pub lineage: Vec<Lineage>,
+    /// The messages; pieces of one API message are joined.
+    pub messages: Vec<Message>,
+    /// The compactions.
+    pub compactions: Vec<Compaction>,
+    /// What is not conversation.
+    pub events: Vec<Event>,
+    /// The end of the live branch, where the harness says.
+    pub head: Option<MessageId>,
+    /// What is wrong with the input.
+    pub findings: Vec<Finding>,
+    ledger: CallLedger,
+}
+
+impl Fold {
+    /// The model calls, each once.
+    #[must_use]
+    pub fn calls(&self) -> Vec<ModelCall> {
+        self.ledger.clone().into_calls()
+    }
+
+    fn fact(&mut self, fact: Fact) {
+        let meta = &mut self.meta;
+        match fact {
+            Fact::Id(id) => {
+                self.id.get_or_insert(id);
+            }
+            Fact::Title(text, origin) => meta.offer_title(&text, origin),
+            Fact::Preview(text) => meta.offer_preview(&text),
+            Fact::Cwd(cwd) => {
+                meta.cwd.get_or_insert(cwd);
+            }
+            Fact::Model(model) => meta.model = Some(model),
+            Fact::Stamp(at) => meta.stamp(at),
+            Fact::GitBranch(branch) => {
+                meta.git_branch.get_or_insert(branch);
+            }
+            Fact::Version(version) => {
+                meta.version.get_or_insert(version);
+            }
+            Fact::Originator(originator) => {
+                meta.originator.get_or_insert(originator);
+            }
+            Fact::Archived(archived) => meta.archived = archived,
+        }
+    }
+
+    fn message(&mut self, piece: Message) {
+        let whole = piece.api_id.as_ref().and_then(|id| {
+            self.messages.iter_mut().rev().find(|message| message.api_id.as_ref() == Some(id))
+        });
+        match whole {
+            Some(message) => {
+                message.blocks.extend(piece.blocks);
+                message.sources.extend(piece.sources);
+                message.stop = piece.stop.or(message.stop.take());
+            }
+            None => self.messages.push(piece),
+        }
+    }
+}
+
+impl Sink for Fold {
+    fn take(&mut self, event: ScanEvent) -> bool {
+        match event {
+            ScanEvent::Fact(fact) => self.fact(fact),
+            ScanEvent::Lineage(lineage) => self.lineage.push(lineage),
+            ScanEvent::Message(message) => self.message(message),
+            ScanEvent::Call(call) => self.ledger.take(call),
+            ScanEvent::Compaction(compaction) => self.compactions.push(compaction),
+            ScanEvent::Event(event) => self.events.push(event),
+            ScanEvent::Head(head) => self.head = Some(head),
+            ScanEvent::Finding(finding) => self.findings.push(finding),
+        }
+        true
+    }
+}

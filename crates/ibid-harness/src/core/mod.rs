@@ -1,0 +1,32 @@
+//! What is true of every harness: traits, the facade, discovery, names.
+
+mod arguments;
+mod cache;
+mod declaration;
+mod discover;
+mod erased;
+mod fold;
+mod identity;
+mod resolve;
+pub mod scan;
+mod store;
+mod surroundings;
+mod transcript;
+
+pub use arguments::Arguments;
+pub use cache::DiscoveryCache;
+pub use declaration::{Capabilities, Declaration, HarnessId, ResumeRecipe};
+pub use discover::{Progress, discover};
+pub(crate) use erased::Erased;
+pub use erased::{AnyHarness, AnyTranscript, convert_to};
+pub use fold::Fold;
+pub use identity::{conversion_name, derived_uuid, derived_uuid_v7};
+pub use resolve::{NameError, Resolution, SessionName, resolve};
+pub use store::{
+    Class, Context, Deleting, Discovered, Discovery, Listed, Listing, Reference, SaveOptions, Saved, Saving, Store,
+    StoreError, path_text,
+};
+pub use surroundings::{Platform, Root, RootOrigin, Surroundings};
+pub use transcript::{
+    Carrier, Carriers, Codec, CodecError, Common, Content, Converted, Harness, Target, TextCodec, Transcript, convert,
+};

@@ -1,0 +1,175 @@
+//! Reading a session as a stream, without loading it.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use ibid_carrier::jsonl::Checkpoint;
+use ibid_model::{
+    Compaction, Event, Finding, Lineage, Message, MessageId, ModelCall, SessionId, Text, Timestamp, TitleOrigin,
+};
+use serde::{Deserialize, Serialize};
+
+/// Where a scan goes on. A cursor is made by a scan and only makes sense for the same carrier; a
+/// carrier that was replaced is told apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Cursor {
+    /// At the beginning.
+    #[default]
+    Start,
+    /// Behind the last whole record of an append-only file.
+    File {
+        /// The place, and what precedes it.
+        checkpoint: Checkpoint,
+        /// What the harness's reader must remember, as it wrote it.
+        state: String,
+    },
+    /// Everything was read from a carrier that is not append-only; it is read again as a whole
+    /// when its fingerprint changes.
+    Whole {
+        /// The fingerprint that was read.
+        fingerprint: String,
+    },
+}
+
+/// What a scan should report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wants {
+    /// Titles, places, times, lineage, compactions.
+    pub metadata: bool,
+    /// Model calls.
+    pub usage: bool,
+    /// Messages with text, thinking, pictures and commands.
+    pub text: bool,
+    /// Tool calls and results.
+    pub tools: bool,
+}
+
+impl Wants {
+    /// Everything.
+    pub const ALL: Wants = Wants { metadata: true, usage: true, text: true, tools: true };
+    /// Metadata alone.
+    pub const METADATA: Wants = Wants { metadata: true, usage: false, text: false, tools: false };
+}
+
+/// How long a scan may take.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Control<'a> {
+    /// When to stop.
+    pub deadline: Option<Instant>,
+    /// Set by another thread to stop.
+    pub cancel: Option<&'a AtomicBool>,
+}
+
+impl Control<'_> {
+    /// Whether to stop now. Cheap enough to ask for every few records.
+    #[must_use]
+    pub fn stopped(&self) -> bool {
+        self.cancel.is_some_and(|cancel| cancel.load(Ordering::Relaxed))
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// One fact for a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fact {
+    /// The session's id.
+    Id(SessionId),
+    /// A title.
+    Title(Text, TitleOrigin),
+    /// What a person said first.
+    Preview(Text),
+    /// A working directory.
+    Cwd(Text),
+    /// The model that writes from here on.
+    Model(Text),
+    /// The time of a record.
+    Stamp(Timestamp),
+    /// The git branch.
+    GitBranch(Text),
+    /// The version of the harness.
+    Version(Text),
+    /// The program that writes.
+    Originator(Text),
+    /// Whether it is put away.
+    Archived(bool),
+}
+
+/// One thing that a scan found. Everything but facts carries its source.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum ScanEvent {
+    /// A fact for a list.
+    Fact(Fact),
+    /// Where the session came from.
+    Lineage(Lineage),
+    /// A message, or a piece of one: pieces with one `api_id` belong together.
+    Message(Message),
+    /// A model call. A later one with the same `api_id` replaces it.
+    Call(ModelCall),
+    /// A compaction.
+    Compaction(Compaction),
+    /// What is not conversation.
+    Event(Event),
+    /// The live branch now ends here.
+    Head(MessageId),
+    /// Something wrong with the input.
+    Finding(Finding),
+}
+
+/// Takes what a scan finds.
+pub trait Sink {
+    /// Takes one event; returns whether the scan should go on.
+    fn take(&mut self, event: ScanEvent) -> bool;
+}
+
+impl<F: FnMut(ScanEvent) -> bool> Sink for F {
+    fn take(&mut self, event: ScanEvent) -> bool {
+        self(event)
+    }
+}
+
+/// The model calls of a stream, each once: of several with one API id the last counts.
+#[derive(Clone, Debug, Default)]
+pub struct CallLedger {
+    calls: Vec<ModelCall>,
+    by_api_id: HashMap<Text, usize>,
+}
+
+impl CallLedger {
+    /// Takes a call that a record mentions. The sources of all its records are kept, and a
+    /// message or request once known stays known.
+    // https://github.com/ccusage/ccusage/issues/888 and /issues/976 (faults 2 and 3)
+    pub fn take(&mut self, call: ModelCall) {
+        let known = call.api_id.as_ref().and_then(|id| self.by_api_id.get(id).copied());
+        match known.and_then(|at| self.calls.get_mut(at)) {
+            Some(earlier) => {
+                let mut sources = std::mem::take(&mut earlier.sources);
+                sources.extend(call.sources.iter().cloned());
+                *earlier = ModelCall {
+                    sources,
+                    message: earlier.message.clone().or(call.message),
+                    request_id: call.request_id.or(earlier.request_id.take()),
+                    model: call.model.or(earlier.model.take()),
+                    at: call.at.or(earlier.at),
+                    api_id: call.api_id,
+                    usage: call.usage,
+                    inherited: call.inherited,
+                };
+            }
+            None => {
+                if let Some(id) = &call.api_id {
+                    self.by_api_id.insert(id.clone(), self.calls.len());
+                }
+                self.calls.push(call);
+            }
+        }
+    }
+
+    /// The calls, in the order of their first records.
+    #[must_use]
+    pub fn into_calls(self) -> Vec<ModelCall> {
+        self.calls
+    }
+}
