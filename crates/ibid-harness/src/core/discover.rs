@@ -43,7 +43,8 @@ pub fn discover(
         .iter()
         .flat_map(|harness| harness.roots(machine).into_iter().map(|root| (*harness, root)))
         .collect();
-    let listings: Vec<_> = roots.into_par_iter().map(|(h, root)| (h, h.list(&root, &context), root)).collect();
+    let listings: Vec<_> =
+        roots.into_par_iter().map(|(h, root)| (h, h.list(&root, &context), root)).collect();
     let known = cache.as_deref();
     let mut discoveries = Vec::with_capacity(listings.len());
     for (harness, listing, root) in listings {

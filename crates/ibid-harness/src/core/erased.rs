@@ -10,8 +10,9 @@ use ibid_model::{Losses, Session, SessionId};
 
 use super::scan::{Control, Cursor, Sink, Wants};
 use super::{
-    Carrier, Carriers, CodecError, Common, Context, Converted, Declaration, Deleting, Discovered, Listed, Listing,
-    Reference, Root, SaveOptions, Saving, Store, StoreError, Surroundings, Target, TextCodec, Transcript,
+    Carrier, Carriers, CodecError, Common, Context, Converted, Declaration, Deleting, Discovered, Listed,
+    Listing, Reference, Root, SaveOptions, Saving, Store, StoreError, Surroundings, Target, TextCodec,
+    Transcript,
 };
 
 /// A native session of some harness.
@@ -152,14 +153,19 @@ pub trait AnyHarness: Send + Sync {
     /// As there.
     fn delete(&self, reference: &Reference, context: &Context<'_>) -> Result<Deleting, StoreError>;
     /// See [`Store::fingerprints`].
-    fn fingerprints(&self, references: &[Reference], context: &Context<'_>) -> Vec<Result<Fingerprint, StoreError>>;
+    fn fingerprints(
+        &self,
+        references: &[Reference],
+        context: &Context<'_>,
+    ) -> Vec<Result<Fingerprint, StoreError>>;
     /// See [`Store::recognises`].
     fn recognises(&self, path: &Path, head: &[u8]) -> u8;
     /// See [`super::Codec::from_common`].
     ///
     /// # Errors
     /// As there.
-    fn from_common(&self, session: &Session, target: &Target) -> Result<Converted<AnyTranscript>, CodecError>;
+    fn from_common(&self, session: &Session, target: &Target)
+    -> Result<Converted<AnyTranscript>, CodecError>;
     /// See [`TextCodec::from_text`].
     ///
     /// # Errors
@@ -227,13 +233,21 @@ impl<H: Store + TextCodec> AnyHarness for Erased<H> {
     fn delete(&self, reference: &Reference, context: &Context<'_>) -> Result<Deleting, StoreError> {
         H::delete(reference, context)
     }
-    fn fingerprints(&self, references: &[Reference], context: &Context<'_>) -> Vec<Result<Fingerprint, StoreError>> {
+    fn fingerprints(
+        &self,
+        references: &[Reference],
+        context: &Context<'_>,
+    ) -> Vec<Result<Fingerprint, StoreError>> {
         H::fingerprints(references, context)
     }
     fn recognises(&self, path: &Path, head: &[u8]) -> u8 {
         H::recognises(path, head)
     }
-    fn from_common(&self, session: &Session, target: &Target) -> Result<Converted<AnyTranscript>, CodecError> {
+    fn from_common(
+        &self,
+        session: &Session,
+        target: &Target,
+    ) -> Result<Converted<AnyTranscript>, CodecError> {
         let Converted { value, losses } = H::from_common(session, target)?;
         Ok(Converted { value: AnyTranscript::new(value), losses })
     }

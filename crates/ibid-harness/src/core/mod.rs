@@ -23,10 +23,11 @@ pub use fold::Fold;
 pub use identity::{conversion_name, derived_uuid, derived_uuid_v7};
 pub use resolve::{NameError, Resolution, SessionName, resolve};
 pub use store::{
-    Class, Context, Deleting, Discovered, Discovery, Listed, Listing, Reference, SaveOptions, Saved, Saving, Store,
-    StoreError, path_text,
+    Class, Context, Deleting, Discovered, Discovery, Listed, Listing, Reference, SaveOptions, Saved, Saving,
+    Store, StoreError, path_text,
 };
 pub use surroundings::{Platform, Root, RootOrigin, Surroundings};
 pub use transcript::{
-    Carrier, Carriers, Codec, CodecError, Common, Content, Converted, Harness, Target, TextCodec, Transcript, convert,
+    Carrier, Carriers, Codec, CodecError, Common, Content, Converted, Harness, Target, TextCodec, Transcript,
+    convert,
 };

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use ibid_carrier::jsonl::Checkpoint;
 use ibid_model::{
-    Compaction, Event, Finding, Lineage, Message, MessageId, ModelCall, SessionId, Text, Timestamp, TitleOrigin,
+    Compaction, Event, Finding, Lineage, Message, MessageId, ModelCall, SessionId, Text, Timestamp,
+    TitleOrigin,
 };
 use serde::{Deserialize, Serialize};
 
