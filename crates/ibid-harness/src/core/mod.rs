@@ -1,6 +1,7 @@
 //! What is true of every harness: traits, the facade, discovery, names.
 
 mod arguments;
+mod by_path;
 mod cache;
 mod declaration;
 mod discover;
@@ -14,6 +15,7 @@ mod surroundings;
 mod transcript;
 
 pub use arguments::Arguments;
+pub use by_path::listed_at;
 pub use cache::DiscoveryCache;
 pub use declaration::{Capabilities, Declaration, HarnessId, ResumeRecipe};
 pub use discover::{Progress, discover};
