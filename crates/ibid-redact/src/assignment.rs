@@ -43,10 +43,18 @@ pub(crate) fn secret(text: &str, name_start: usize, name_end: usize) -> Option<(
     let bytes = text.as_bytes();
     let name = text.get(name_start..name_end)?;
     let (joint, at) = joint(bytes, name, name_start, name_end)?;
-    let telling = key_name::telling(name.trim_start_matches(['-', '.']))?;
+    let is_query = joint == Joint::Tight && matches!(before(bytes, name_start), b'?' | b'&');
+    let telling = if is_query && key_name::is_url_signature(name) {
+        Telling::Value(Kind::Secret, Strictness::Random)
+    } else {
+        key_name::telling(name.trim_start_matches(['-', '.']))?
+    };
     match telling {
         Telling::Cookie => {
-            let place = if joint == Joint::Assigned { line_or_quoted(bytes, at)? } else { return None };
+            if joint != Joint::Assigned {
+                return None;
+            }
+            let place = cookies(bytes, at)?;
             header::cookie(text.get(place.0..place.1)?).then_some((place.0, place.1, Kind::Cookie))
         }
         Telling::Authorization => {
@@ -55,12 +63,6 @@ pub(crate) fn secret(text: &str, name_start: usize, name_end: usize) -> Option<(
             Some((start, end, shaped(bytes, start, end).unwrap_or(Kind::Authorization)))
         }
         Telling::Value(kind, strictness) => {
-            if name.ends_with("sig") || name.ends_with("ignature") {
-                // The signature of a function is not that of a URL.
-                if joint != Joint::Tight || !matches!(before(bytes, name_start), b'?' | b'&' | b';') {
-                    return None;
-                }
-            }
             let place = place(bytes, name, joint, at)?;
             let found = text.get(place.start..place.end)?;
             if let Some(kind) = shaped(bytes, place.start, place.end) {
@@ -134,10 +136,11 @@ fn joint(text: &[u8], name: &str, name_start: usize, name_end: usize) -> Option<
     }
 }
 
-/// Whether `login` and a user name stand before a name, as they do in a netrc line.
+/// Whether `login` and a user name stand right before a name, as they do in a netrc line.
 fn is_netrc(text: &[u8], at: usize) -> bool {
     let window = text.get(at.saturating_sub(96)..at).unwrap_or(&[]);
-    window.windows(6).any(|part| part == b"login ")
+    let mut words = window.rsplit(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    words.next().is_some_and(|user| user != b"login") && words.next() == Some(b"login")
 }
 
 /// Where a quoted value that opens at `at` lies, between its quotes; `None` if none opens there.
@@ -168,10 +171,17 @@ fn between_quotes(text: &[u8], at: usize) -> Option<(usize, usize)> {
     (i == text.len()).then_some((start, i))
 }
 
-/// The quoted value at `at`, or what is left of the line (which an escaped line end, a quote or the text's end ends).
-fn line_or_quoted(text: &[u8], at: usize) -> Option<(usize, usize)> {
+/// The cookies at `at`: between quotes, or what is left of the line (which an escaped line end, a quote or the text's end ends).
+fn cookies(text: &[u8], at: usize) -> Option<(usize, usize)> {
     if let Some(place) = between_quotes(text, at) {
         return Some(place);
+    }
+    // A look at the first cookie's name keeps lines that hold none from being read over and over.
+    let name = run(text, at, 128, |b| {
+        b.is_ascii_graphic() && !matches!(b, b'=' | b':' | b'"' | b'\'' | b'(' | b'[')
+    });
+    if byte(text, name) != b'=' {
+        return None;
     }
     let end =
         run(text, at, LONGEST_LINE, |b| !b.is_ascii_control() && !matches!(b, b'"' | b'\'' | b'`' | b'\\'));

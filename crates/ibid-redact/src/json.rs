@@ -107,20 +107,27 @@ fn string(
     scanner: &Scanner,
     raw: &str,
     offset: usize,
-    mut level: Option<&mut Level>,
+    level: Option<&mut Level>,
     depth: usize,
     spans: &mut Vec<Span>,
 ) {
     let unescaped = raw.contains('\\').then(|| Unescaped::of(raw));
     let text = unescaped.as_ref().map_or(raw, |unescaped| unescaped.text.as_str());
     let telling = level.as_deref().and_then(|level| if level.is_value { level.named } else { level.telling });
-    if let Some(level) = level.as_deref_mut().filter(|level| level.names_value) {
+    if let Some(level) = level.filter(|level| level.names_value) {
         level.named = key_name::telling(text);
     }
-    let found = match telling.and_then(|telling| assignment::secret_in_string(telling, text)) {
+    let mut found = match telling.and_then(|telling| assignment::secret_in_string(telling, text)) {
         Some((start, end, kind)) => vec![Span { start, end, kind }],
         None => nested(scanner, text, depth).unwrap_or_else(|| scanner.spans(text)),
     };
+    // After the credential of a header there may be more.
+    if telling == Some(Telling::Authorization)
+        && let [Span { end, .. }] = found[..]
+        && end < text.len()
+    {
+        found.extend(scanner.spans(text).into_iter().filter(|span| span.start >= end));
+    }
     for span in found {
         let (start, end) = match &unescaped {
             Some(unescaped) => (unescaped.raw_offset(span.start), unescaped.raw_offset(span.end)),

@@ -196,6 +196,13 @@ const OTHER_KEYS: &[&str] = &[
     "unique",
 ];
 
+/// Whether a name is that of a signed URL's signature. Elsewhere a signature is public: that of a function, or the
+/// one that a provider puts under thinking.
+pub(crate) fn is_url_signature(name: &str) -> bool {
+    let last = name.rsplit(['-', '_']).next().unwrap_or(name);
+    last.eq_ignore_ascii_case("signature") || last.eq_ignore_ascii_case("sig")
+}
+
 /// The name around the bytes `from..to`: its start and end.
 ///
 /// Nothing is returned where the name would be too long to be one.
@@ -292,7 +299,6 @@ pub(crate) fn telling(name: &str) -> Option<Telling> {
             value(Kind::ApiKey, Strictness::Random)
         }
         "auth" | "bearer" | "credential" | "credentials" | "creds" => value(Kind::Token, Strictness::Random),
-        "signature" | "sig" => value(Kind::Secret, Strictness::Random),
         _ if GLUED_KEYS.contains(&last) => value(Kind::ApiKey, Strictness::Opaque),
         _ if last.ends_with("password") || last.ends_with("passwd") => {
             value(Kind::Password, Strictness::Anything)

@@ -1,6 +1,7 @@
 //! Private key blocks, with their line ends real or escaped, indented, numbered or in a diff.
 
 use crate::ascii::{self, run};
+use crate::mark;
 
 /// The beginning of every block, and the anchor of this rule.
 pub(crate) const BEGIN: &str = "-----BEGIN ";
@@ -22,8 +23,8 @@ pub(crate) fn end(text: &[u8], at: usize) -> Option<usize> {
     }
     let body = name_end + 5;
     let rest = text.get(body..text.len().min(body + LONGEST))?;
-    let next_block = find(rest, BEGIN.as_bytes()).unwrap_or(rest.len());
-    let rest = rest.get(..next_block)?;
+    let rest = rest.get(..find(rest, BEGIN.as_bytes()).unwrap_or(rest.len()))?;
+    let rest = rest.get(..find(rest, mark::OPENING.as_bytes()).unwrap_or(rest.len()))?;
     let (body_end, block_end) = match find(rest, END) {
         Some(i) => {
             let closing = body + i + END.len();

@@ -1,6 +1,6 @@
 //! One walk over a text: an automaton finds the anchors, and the rule of each looks around it.
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
 use crate::kind::Kind;
 use crate::{ascii, assignment, header, jwt, key_name, mark, pem, url, vendor};
@@ -66,77 +66,86 @@ impl Scanner {
 
     /// The secrets of a text, in order, none overlapping another.
     pub(crate) fn spans(&self, text: &str) -> Vec<Span> {
-        let bytes = text.as_bytes();
         let mut spans: Vec<Span> = Vec::new();
-        // What lies before is settled: replaced, skipped, or part of a name that was looked at.
-        let mut settled = 0;
-        for anchor in self.automaton.find_iter(bytes) {
-            let (from, to) = (anchor.start(), anchor.end());
-            if from < settled {
-                continue;
-            }
+        let mut at = 0;
+        while let Some(anchor) = self.automaton.find(Input::new(text).range(at.min(text.len())..)) {
+            // Anchors overlap (`-key`, `-----BEGIN`): one that announces nothing hides none that begins in it.
+            at = anchor.start() + 1;
             let Some(rule) = self.rules.get(anchor.pattern().as_usize()) else { continue };
-            let mut found = match rule {
-                Rule::Mark => {
-                    settled = mark::end(bytes, from).unwrap_or(settled);
-                    None
-                }
+            // Rules do not look back into what is replaced, since a second pass could not either.
+            let base = spans.last().map_or(0, |span| span.end);
+            let Some(rest) = text.get(base..) else { continue };
+            let (from, to) = (anchor.start() - base, anchor.end() - base);
+            match rule {
+                Rule::Mark => at = mark::end(rest.as_bytes(), from).map_or(at, |end| base + end),
                 Rule::Base64 => {
-                    let end = ascii::run(bytes, to, usize::MAX, |b| {
-                        b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=')
-                    });
-                    // A short one may as well be a Kubernetes secret's annotation; data is long.
-                    settled = end;
-                    None
+                    at = base
+                        + ascii::run(rest.as_bytes(), to, usize::MAX, |b| {
+                            b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/' | b'=')
+                        });
                 }
-                Rule::Vendor => vendor::token_at(bytes, from).map(|(end, kind)| (from, end, kind)),
-                Rule::Jwt => jwt::end(bytes, from).map(|end| (from, end, Kind::Jwt)),
-                Rule::Pem => pem::end(bytes, from).map(|end| (from, end, Kind::PrivateKey)),
-                Rule::Url => url::secret(bytes, from).map(|(start, end)| (start, end, Kind::UrlPassword)),
-                Rule::Telegram => {
-                    vendor::telegram(bytes, from).map(|(start, end)| (start, end, Kind::TelegramToken))
+                _ => {
+                    let Some((start, end, kind)) =
+                        rule.secret(rest, from, to).filter(|found| found.1 > found.0)
+                    else {
+                        continue;
+                    };
+                    if let (Rule::Url, Some(user)) = (rule, rest.get(to..start)) {
+                        // A user name has no `://`, so this goes one level deep.
+                        spans.extend(self.spans(user).into_iter().map(|span| Span {
+                            start: base + to + span.start,
+                            end: base + to + span.end,
+                            kind: span.kind,
+                        }));
+                    }
+                    at = base + end;
+                    spans.push(Span { start: base + start, end: base + end, kind });
                 }
-                Rule::SlackWebhook => {
-                    vendor::slack_webhook(bytes, to).map(|(start, end)| (start, end, Kind::SlackToken))
-                }
-                Rule::Bearer | Rule::Basic if !ascii::starts_word(bytes, from) => None,
-                Rule::Bearer => header::after_scheme(bytes, to, false).map(|(start, end)| {
-                    let kind =
-                        vendor::token_at(bytes, start).filter(|(e, _)| *e == end).map(|(_, kind)| kind);
-                    (start, end, kind.unwrap_or(Kind::Authorization))
-                }),
-                Rule::Basic => header::after_scheme(bytes, to, true)
-                    .map(|(start, end)| (start, end, Kind::Authorization)),
-                Rule::Name => None,
-            };
-            // An anchor of another rule may be part of a name as well: `hf_token=`, `"sk-key"`.
-            if found.is_none() && matches!(rule, Rule::Name | Rule::Vendor) {
-                found = self.named(text, from, to, &mut settled);
-            }
-            if let Some((start, end, kind)) = found
-                && start >= spans.last().map_or(0, |span| span.end)
-                && end > start
-            {
-                settled = settled.max(end);
-                spans.push(Span { start, end, kind });
             }
         }
         spans
     }
+}
 
-    fn named(&self, text: &str, from: usize, to: usize, settled: &mut usize) -> Option<(usize, usize, Kind)> {
+impl Rule {
+    /// The secret that the anchor at `from..to` announces.
+    fn secret(self, text: &str, from: usize, to: usize) -> Option<(usize, usize, Kind)> {
         let bytes = text.as_bytes();
-        // `sig=` holds the joint; the name ends before it.
-        let to = if ascii::before(bytes, to) == b'=' { to - 1 } else { to };
-        let from = if matches!(ascii::byte(bytes, from), b'"' | b'\'') { from + 1 } else { from };
-        let Some((start, end)) = key_name::around(bytes, from, to) else {
-            // Inside a run too long for a name: go on behind what was looked at.
-            return None;
-        };
-        let found = assignment::secret(text, start, end);
-        if found.is_some() {
-            *settled = end;
+        match self {
+            Self::Vendor => match vendor::token_at(bytes, from) {
+                Some((end, kind)) => Some((from, end, kind)),
+                // A prefix may be part of a name as well: `hf_token=`.
+                None => named(text, from, to),
+            },
+            Self::Name => named(text, from, to),
+            Self::Jwt => jwt::end(bytes, from).map(|end| (from, end, Kind::Jwt)),
+            Self::Pem => pem::end(bytes, from).map(|end| (from, end, Kind::PrivateKey)),
+            Self::Url => url::secret(bytes, from).map(|(start, end)| (start, end, Kind::UrlPassword)),
+            Self::Telegram => {
+                vendor::telegram(bytes, from).map(|(start, end)| (start, end, Kind::TelegramToken))
+            }
+            Self::SlackWebhook => {
+                vendor::slack_webhook(bytes, to).map(|(start, end)| (start, end, Kind::SlackToken))
+            }
+            Self::Bearer | Self::Basic => {
+                if !ascii::starts_word(bytes, from) {
+                    return None;
+                }
+                let (start, end) = header::after_scheme(bytes, to, matches!(self, Self::Basic))?;
+                let shaped = vendor::token_at(bytes, start).filter(|(token_end, _)| *token_end == end);
+                Some((start, end, shaped.map_or(Kind::Authorization, |(_, kind)| kind)))
+            }
+            Self::Base64 | Self::Mark => None,
         }
-        found
     }
+}
+
+/// The secret that belongs to the name of which the anchor at `from..to` is a part.
+fn named(text: &str, from: usize, to: usize) -> Option<(usize, usize, Kind)> {
+    let bytes = text.as_bytes();
+    // The anchor may hold the quote before a name, or the joint after it.
+    let from = if matches!(ascii::byte(bytes, from), b'"' | b'\'') { from + 1 } else { from };
+    let to = if ascii::before(bytes, to) == b'=' { to - 1 } else { to };
+    let (start, end) = key_name::around(bytes, from, to)?;
+    assignment::secret(text, start, end)
 }

@@ -131,6 +131,7 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
         || value.ends_with("...")
         || value.bytes().all(|b| b == first)
         || (first == b'<' && value.ends_with('>'))
+        || (first == b'[' && value.ends_with(']'))
         || value.bytes().filter(u8::is_ascii_alphanumeric).count()
             + value.bytes().filter(|b| !b.is_ascii()).count()
             < 3
@@ -139,10 +140,12 @@ pub(crate) fn is_placeholder(value: &str) -> bool {
 /// Whether a value is filled in from elsewhere: a variable, a template, a command.
 fn is_reference(value: &str) -> bool {
     let first = value.bytes().next().unwrap_or(0);
-    let dollar = first == b'$'
-        && value.bytes().nth(1).is_some_and(|b| matches!(b, b'{' | b'(' | b'_') || b.is_ascii_alphabetic())
-        // `$2b$12$...` is a hash, `$Tr0ng!` a password: a variable's name has word bytes only.
-        && (value.bytes().nth(1).is_some_and(|b| matches!(b, b'{' | b'(')) || value.bytes().skip(1).all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+    // `$NAME` has word bytes only: `$Tr0ng!` is a password, `$2b$12$...` a hash.
+    let is_name = |rest: &str| {
+        rest.bytes().next().is_some_and(|b| b == b'_' || b.is_ascii_alphabetic())
+            && rest.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    };
+    let dollar = value.strip_prefix('$').is_some_and(|rest| rest.starts_with(['{', '(']) || is_name(rest));
     dollar
         || value.contains("${")
         || value.contains("$(")

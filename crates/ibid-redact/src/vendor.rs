@@ -165,8 +165,8 @@ impl Shape {
         if length < self.shortest || length > self.longest {
             return None;
         }
-        // A fixed length, or letters and digits alone, must not be the beginning of a longer word.
-        if !matches!(self.body, Body::Token | Body::Dotted) && is_token_byte(byte(text, end)) {
+        // What matched must not be the beginning of a longer word.
+        if matches!(byte(text, end), b'_' | b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z') {
             return None;
         }
         let body = std::str::from_utf8(text.get(body..end)?).ok()?;

@@ -120,3 +120,9 @@ fn ten_million_open_brackets_are_walked_without_recursion() {
     let text = "[".repeat(10_000_000);
     assert_eq!(Redactor::new().redact_json(&text).text, text);
 }
+
+#[test]
+fn the_signature_of_a_thinking_block_is_kept() {
+    let text = r#"{"type":"thinking","thinking":"","signature":"EqMBCkYIBhgCKkBq1w9sT7vYkZ0n3fHc8Lr5"}"#;
+    assert_eq!(redacted(text), text);
+}

@@ -106,6 +106,10 @@ pub(crate) const CASES: &[&str] = &[
     "secret: null, token: None, password: true",
     "\"client_secret\": \"REPLACE_ME_123\"",
     "password: \"{{ vault_password }}\"",
+    // Seen in real sessions.
+    "a login form component with email and password fields",
+    "GOG_KEYRING_PASSWORD=\"[REMOVED]\"",
+    "\"thinking\": \"\", \"signature\": \"EqMBCkYIBhgCKkBq1w9sT7vYkZ0n3fHc8Lr5\"",
     // Marks.
     "password=[redacted:password] token: [redacted:token]",
     "Authorization: Bearer [redacted:authorization]",

@@ -68,6 +68,7 @@ pub(crate) const CASES: &[Case] = &[
     ("postgres://app:{}@db.internal:5432/x", &["fake", "-Pg-", "pw1"], "url-password"),
     ("redis://:{}@cache:6379", &["fakeR3dis", "pw"], "url-password"),
     ("https://user:{}@host/repo.git", &["p%40fake", "word9"], "url-password"),
+    ("https://{}@git.host/a", &["FAKEfake0F4k3", "Fake9NotReal:x-oauth-basic"], "url-password"),
     ("https://{}@git.host/repo.git", &["FAKEfake0F4k3", "Fake9NotReal"], "url-password"),
     (
         "a\n{}\nb",
