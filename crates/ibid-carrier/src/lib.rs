@@ -10,6 +10,7 @@ mod error;
 pub mod file;
 pub mod fingerprint;
 mod fold;
+mod journal;
 pub mod jsonl;
 pub mod names;
 pub mod plan;

@@ -13,11 +13,19 @@ use std::path::{Path, PathBuf};
 
 pub use entry::{TrashEntry, TrashItem, TrashedFile, TrashedRows};
 
-use crate::plan::{Plan, PlanError, Step};
+use crate::plan::{Plan, PlanError, Step, files};
 use crate::sqlite::RowSet;
 
 /// The manifest's name in the directory of an entry.
 pub(crate) const MANIFEST: &str = "manifest.json";
+
+/// How the directory of an entry begins that lies beside a store, on its file system.
+pub(crate) const SIBLING: &str = ".ibid-trash-";
+
+/// Whether a directory is the part of an entry that lies beside a store.
+pub(crate) fn is_sibling(directory: &Path) -> bool {
+    directory.file_name().is_some_and(|name| name.to_string_lossy().starts_with(SIBLING))
+}
 
 /// The trash of one user.
 #[derive(Clone, Debug)]
@@ -135,4 +143,17 @@ pub(crate) fn read_rows_file(path: &Path) -> Result<RowSet, PlanError> {
     let bytes = fs::read(path).map_err(|error| PlanError::io("read", path, error))?;
     serde_json::from_slice(&bytes)
         .map_err(|error| PlanError::Journal { path: path.to_owned(), detail: error.to_string() })
+}
+
+/// Lists an entry. Done again after a crash, it leaves what is there.
+pub(crate) fn write_manifest(data_dir: &Path, entry: &TrashEntry) -> Result<(), PlanError> {
+    let directory = Trash::new(data_dir).directory_of(&entry.id);
+    let path = directory.join(MANIFEST);
+    if path.exists() {
+        return Ok(());
+    }
+    files::make_own_directory(&directory)?;
+    let bytes = serde_json::to_vec_pretty(entry)
+        .map_err(|error| PlanError::Journal { path: path.clone(), detail: error.to_string() })?;
+    files::write_own(&path, &bytes)
 }
