@@ -1,6 +1,13 @@
 //! A process that dies in the middle of a commit: the store ends as it was before or as it is
 //! after, whatever the moment.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test states what it expects, in its functions too"
+)]
+
 mod scenario;
 
 use std::collections::BTreeMap;

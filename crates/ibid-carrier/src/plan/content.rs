@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::{FileStamp, PlanError};
+use super::{ContentStamp, PlanError};
 
 /// What a file is to hold. It may hold secrets: neither JSON, text nor debug output of a plan
 /// ever shows it, only its size.
@@ -20,7 +20,7 @@ pub enum Content {
         /// The file to copy.
         path: PathBuf,
         /// What it looked like when the plan was made.
-        expected: FileStamp,
+        expected: ContentStamp,
     },
 }
 
@@ -30,7 +30,7 @@ impl Content {
     /// # Errors
     /// When the file cannot be read.
     pub fn copy_of(path: &Path) -> Result<Content, PlanError> {
-        Ok(Content::File { path: path.to_owned(), expected: FileStamp::of(path)? })
+        Ok(Content::File { path: path.to_owned(), expected: ContentStamp::of(path)? })
     }
 
     /// How many bytes it is.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::stamp::{digest_of, hexadecimal, time_of};
-use super::{Content, FileStamp, PlanError};
+use super::{Content, ContentStamp, PlanError};
 
 /// Directories deeper than this are not copied to another file system.
 const DEEPEST: usize = 64;
@@ -136,11 +136,12 @@ pub(crate) fn exchange(a: &Path, b: &Path) -> io::Result<bool> {
 /// Whether both names belong to one file. Where the system has no inodes: whether both hold the
 /// same.
 pub(crate) fn same_file(a: &Path, b: &Path) -> Result<bool, PlanError> {
-    let (one, two) = (FileStamp::of(a)?, FileStamp::of(b)?);
+    let (one, two) = (ContentStamp::of(a)?, ContentStamp::of(b)?);
     if one.inode.is_some() {
         return Ok(one.inode == two.inode);
     }
-    Ok(one.bytes == two.bytes && FileStamp::with_content(a)?.sha256 == FileStamp::with_content(b)?.sha256)
+    Ok(one.bytes == two.bytes
+        && ContentStamp::with_content(a)?.sha256 == ContentStamp::with_content(b)?.sha256)
 }
 
 /// Removes a file, if it is there.
@@ -238,10 +239,10 @@ pub(crate) fn digest_content(content: &Content) -> Result<(u64, String), PlanErr
     }
 }
 
-fn open_expected(path: &Path, expected: &FileStamp) -> Result<File, PlanError> {
+fn open_expected(path: &Path, expected: &ContentStamp) -> Result<File, PlanError> {
     let file = File::open(path).map_err(|error| PlanError::io("open", path, error))?;
     let metadata = file.metadata().map_err(|error| PlanError::io("look at", path, error))?;
-    if expected.matches(&FileStamp::of_metadata(&metadata)) {
+    if expected.matches(&ContentStamp::of_metadata(&metadata)) {
         return Ok(file);
     }
     Err(PlanError::changed(path, "changed since the plan was made"))
@@ -290,7 +291,7 @@ fn copy_at(from: &Path, to: &Path, depth: usize) -> Result<(), PlanError> {
         return copy_link(from, to);
     }
     set_mode(to, mode_of(from)?)?;
-    set_modified(to, FileStamp::of_metadata(&metadata).modified_ns)
+    set_modified(to, ContentStamp::of_metadata(&metadata).modified_ns)
 }
 
 #[cfg(unix)]
@@ -332,7 +333,7 @@ fn describe(path: &Path, depth: usize) -> Result<Vec<String>, PlanError> {
     if kind.is_symlink() {
         return Ok(vec![format!("link {:?}", fs::read_link(path).ok())]);
     }
-    let modified = FileStamp::of_metadata(&metadata).modified_ns;
+    let modified = ContentStamp::of_metadata(&metadata).modified_ns;
     let mode = mode_of(path)?;
     if kind.is_file() {
         return Ok(vec![format!("file {mode:?} {modified:?} {:?}", digest_at(path)?)]);

@@ -48,5 +48,5 @@ pub use engine::Engine;
 pub use error::PlanError;
 pub use policy::{Action, Committed, Point, Policy, When};
 pub use recover::{Outcome, Recovered, Unfinished};
-pub use stamp::FileStamp;
+pub use stamp::ContentStamp;
 pub use step::{Plan, RowSelection, Step};

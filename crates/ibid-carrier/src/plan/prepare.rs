@@ -9,7 +9,7 @@ use super::changes::{
     Append, Before, Change, CloseEntry, Create, Directory, Insert, Replace, Restore, TrashFile, TrashRows,
 };
 use super::place::Roots;
-use super::{Content, FileStamp, Plan, PlanError, Policy, Step, files};
+use super::{Content, ContentStamp, Plan, PlanError, Policy, Step, files};
 use crate::sqlite::write::Existing;
 use crate::trash::{SIBLING, Trash, TrashItem, is_sibling};
 
@@ -172,7 +172,7 @@ impl Preparation<'_> {
         &mut self,
         at: usize,
         path: &Path,
-        expected: &FileStamp,
+        expected: &ContentStamp,
         content: &Content,
     ) -> Result<Change, PlanError> {
         let path = self.plain_file(path)?;
@@ -240,7 +240,7 @@ impl Preparation<'_> {
         Ok(path)
     }
 
-    fn expected_file(&self, path: &Path, expected: Option<&FileStamp>) -> Result<Before, PlanError> {
+    fn expected_file(&self, path: &Path, expected: Option<&ContentStamp>) -> Result<Before, PlanError> {
         let before = Before::of(path, true)?;
         if expected.is_none_or(|expected| expected.matches(&before.stamp)) {
             return Ok(before);
@@ -385,7 +385,7 @@ fn nearest_directory(path: &Path) -> PathBuf {
 /// is tried then, and copying when it fails.
 fn device_of(path: &Path) -> Option<u64> {
     let directory = path.ancestors().find(|above| files::exists(above))?;
-    FileStamp::of(directory).ok()?.inode.map(|(device, _)| device)
+    ContentStamp::of(directory).ok()?.inode.map(|(device, _)| device)
 }
 
 /// Asks the system early whether it would let us write; on systems without that question, the

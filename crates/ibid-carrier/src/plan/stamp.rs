@@ -9,11 +9,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::PlanError;
+use crate::FileStamp;
 
-/// What a file looked like when it was read. Before it is changed or removed, the engine looks
-/// again, and refuses when anything differs.
+/// What a file looked like when it was read, with its content where that is to be compared too.
+/// Before the file is changed or removed, the engine looks again, and refuses when anything
+/// differs. Made from a path, or from the [`FileStamp`] that reading a carrier gave.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileStamp {
+pub struct ContentStamp {
     /// Its size in bytes.
     pub bytes: u64,
     /// When it was last modified, in nanoseconds since 1970; `None` where that is unknown.
@@ -25,24 +27,24 @@ pub struct FileStamp {
     pub sha256: Option<String>,
 }
 
-impl FileStamp {
+impl ContentStamp {
     /// The file at `path` as it is now, without reading it. A link is not followed.
     ///
     /// # Errors
     /// [`PlanError::Missing`] when there is nothing, [`PlanError::Io`] when it cannot be looked at.
-    pub fn of(path: &Path) -> Result<FileStamp, PlanError> {
+    pub fn of(path: &Path) -> Result<ContentStamp, PlanError> {
         let metadata = fs::symlink_metadata(path).map_err(|error| PlanError::io("look at", path, error))?;
-        Ok(FileStamp::of_metadata(&metadata))
+        Ok(ContentStamp::of_metadata(&metadata))
     }
 
     /// The file at `path` as it is now, with the SHA-256 of its content.
     ///
     /// # Errors
-    /// As [`FileStamp::of`], and when it cannot be read.
-    pub fn with_content(path: &Path) -> Result<FileStamp, PlanError> {
+    /// As [`ContentStamp::of`], and when it cannot be read.
+    pub fn with_content(path: &Path) -> Result<ContentStamp, PlanError> {
         let mut file = File::open(path).map_err(|error| PlanError::io("open", path, error))?;
         let metadata = file.metadata().map_err(|error| PlanError::io("look at", path, error))?;
-        let mut stamp = FileStamp::of_metadata(&metadata);
+        let mut stamp = ContentStamp::of_metadata(&metadata);
         let (_, digest) = digest_of(&mut file).map_err(|error| PlanError::io("read", path, error))?;
         stamp.sha256 = Some(digest);
         Ok(stamp)
@@ -50,7 +52,7 @@ impl FileStamp {
 
     /// The stamp that belongs to metadata already at hand (of an open file, say).
     #[must_use]
-    pub fn of_metadata(metadata: &Metadata) -> FileStamp {
+    pub fn of_metadata(metadata: &Metadata) -> ContentStamp {
         #[cfg(unix)]
         let inode = {
             use std::os::unix::fs::MetadataExt;
@@ -58,7 +60,7 @@ impl FileStamp {
         };
         #[cfg(not(unix))]
         let inode = None;
-        FileStamp {
+        ContentStamp {
             bytes: metadata.len(),
             modified_ns: metadata.modified().ok().and_then(nanoseconds),
             inode,
@@ -68,7 +70,7 @@ impl FileStamp {
 
     /// Whether `now` is the same file with the same content, as far as both stamps say.
     #[must_use]
-    pub fn matches(&self, now: &FileStamp) -> bool {
+    pub fn matches(&self, now: &ContentStamp) -> bool {
         fn agree<T: PartialEq>(a: &Option<T>, b: &Option<T>) -> bool {
             a.is_none() || b.is_none() || a == b
         }
@@ -76,6 +78,18 @@ impl FileStamp {
             && agree(&self.modified_ns, &now.modified_ns)
             && agree(&self.inode, &now.inode)
             && agree(&self.sha256, &now.sha256)
+    }
+}
+
+impl From<FileStamp> for ContentStamp {
+    fn from(stamp: FileStamp) -> Self {
+        ContentStamp {
+            bytes: stamp.size,
+            modified_ns: (stamp.mtime_ns != 0).then_some(stamp.mtime_ns),
+            // What stands for an inode elsewhere does not survive renaming.
+            inode: cfg!(unix).then_some((stamp.device, stamp.inode)),
+            sha256: None,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{Content, FileStamp, path_text};
+use super::{Content, ContentStamp, path_text};
 use crate::sqlite::{RowSet, SqlValue};
 
 /// Everything that one save, delete or restore would write, in the order in which it becomes
@@ -56,7 +56,7 @@ pub enum Step {
         #[serde(with = "path_text")]
         path: PathBuf,
         /// What it looked like when the plan was made.
-        expected: FileStamp,
+        expected: ContentStamp,
         /// What is added.
         content: Content,
     },
@@ -67,7 +67,7 @@ pub enum Step {
         #[serde(with = "path_text")]
         path: PathBuf,
         /// What it looked like when the plan was made.
-        expected: FileStamp,
+        expected: ContentStamp,
         /// What it is to hold.
         content: Content,
         /// Only for its owner from now on (mode 0600), whatever it was.
@@ -92,7 +92,7 @@ pub enum Step {
         path: PathBuf,
         /// What it looked like when the plan was made, when that is to be held against it.
         #[serde(skip_serializing_if = "Option::is_none")]
-        expected: Option<FileStamp>,
+        expected: Option<ContentStamp>,
     },
     /// Moves a directory with everything in it to the trash.
     TrashDirectory {

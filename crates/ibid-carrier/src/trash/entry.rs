@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use ibid_model::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{FileStamp, PlanError, path_text};
+use crate::plan::{ContentStamp, PlanError, path_text};
 
 /// What one deletion put into the trash. The same type is the manifest (JSON) beside it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ pub struct TrashedFile {
     #[serde(with = "path_text")]
     pub stored: PathBuf,
     /// Size and modification time when it was deleted (of a directory: its own).
-    pub stamp: FileStamp,
+    pub stamp: ContentStamp,
     /// Its permission bits, on systems that have them.
     pub mode: Option<u32>,
     /// Whether its directory was for its owner alone; it is made so again if it is gone.
@@ -67,7 +67,7 @@ pub struct TrashedRows {
 impl TrashedFile {
     /// Looks whether what is kept is still as it was put there.
     pub(super) fn check_kept(&self) -> Result<(), PlanError> {
-        let now = FileStamp::of(&self.stored)?;
+        let now = ContentStamp::of(&self.stored)?;
         // A copy on another file system has another inode, and a directory's own size may differ.
         if now.modified_ns == self.stamp.modified_ns {
             return Ok(());

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use ibid_carrier::plan::{Content, Engine, FileStamp, Plan, Policy, RowSelection, Step};
+use ibid_carrier::plan::{Content, ContentStamp, Engine, Plan, Policy, RowSelection, Step};
 use ibid_carrier::sqlite::{RowSet, SqlValue, TableRows, read_rows};
 use ibid_carrier::trash::Trash;
 use rusqlite::Connection;
@@ -98,12 +98,12 @@ impl Scenario {
             Step::CreateFile { path: deep.join("b.jsonl"), content: "{\"b\":1}\n".into(), private: true },
             Step::AppendFile {
                 path: store.join("log.jsonl"),
-                expected: FileStamp::of(&store.join("log.jsonl")).unwrap(),
+                expected: ContentStamp::of(&store.join("log.jsonl")).unwrap(),
                 content: "{\"n\":2}\n".into(),
             },
             Step::ReplaceFile {
                 path: store.join("config.json"),
-                expected: FileStamp::with_content(&store.join("config.json")).unwrap(),
+                expected: ContentStamp::with_content(&store.join("config.json")).unwrap(),
                 content: "{\"theme\":\"light\"}\n".into(),
                 private: false,
             },

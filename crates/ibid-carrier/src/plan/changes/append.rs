@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::super::stamp::digest_of;
-use super::super::{Content, FileStamp, PlanError, files, path_text, place};
+use super::super::{Content, ContentStamp, PlanError, files, path_text, place};
 use super::Before;
 
 /// Bytes added at the end of a file, in place, so that programs that have it open see them. The
@@ -40,7 +40,7 @@ impl Append {
         place::check_still_resolved(&self.path)?;
         let failed = |error| PlanError::io("append to", &self.path, error);
         let mut file = OpenOptions::new().append(true).open(&self.path).map_err(failed)?;
-        let now = FileStamp::of_metadata(&file.metadata().map_err(failed)?);
+        let now = ContentStamp::of_metadata(&file.metadata().map_err(failed)?);
         if !self.before.stamp.matches(&now) {
             return Err(PlanError::changed(&self.path, "changed since the plan was made"));
         }
@@ -79,7 +79,7 @@ impl Append {
     }
 
     fn is_the_same_file(&self) -> Result<bool, PlanError> {
-        let now = FileStamp::of(&self.path)?;
+        let now = ContentStamp::of(&self.path)?;
         let before = &self.before.stamp;
         Ok(now.bytes >= before.bytes && (before.inode.is_none() || now.inode == before.inode))
     }

@@ -28,19 +28,19 @@ pub(super) use restore::{CloseEntry, Restore};
 pub(super) use trash_file::TrashFile;
 pub(super) use trash_rows::TrashRows;
 
-use super::{Action, FileStamp, PlanError, Point, Step, When, files};
+use super::{Action, ContentStamp, PlanError, Point, Step, When, files};
 use crate::trash::TrashItem;
 
 /// A file before it is changed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Before {
-    pub(super) stamp: FileStamp,
+    pub(super) stamp: ContentStamp,
     pub(super) mode: Option<u32>,
 }
 
 impl Before {
     pub(super) fn of(path: &Path, with_content: bool) -> Result<Before, PlanError> {
-        let stamp = if with_content { FileStamp::with_content(path)? } else { FileStamp::of(path)? };
+        let stamp = if with_content { ContentStamp::with_content(path)? } else { ContentStamp::of(path)? };
         Ok(Before { stamp, mode: files::mode_of(path)? })
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{Content, FileStamp, PlanError, files, path_text, place};
+use super::super::{Content, ContentStamp, PlanError, files, path_text, place};
 use super::Before;
 
 /// A file whose content is replaced. The new content is written under the name `staged` and
@@ -77,8 +77,8 @@ impl Replace {
     /// Whether the file at `path` is the one that was there before, unchanged.
     fn is_before(&self, path: &Path) -> Result<bool, PlanError> {
         let now = match self.before.stamp.inode {
-            Some(_) => FileStamp::of(path)?,
-            None => FileStamp::with_content(path)?,
+            Some(_) => ContentStamp::of(path)?,
+            None => ContentStamp::with_content(path)?,
         };
         Ok(self.before.stamp.matches(&now))
     }
@@ -86,7 +86,7 @@ impl Replace {
     /// Whether the file at `path` is the one that was there before, whatever it holds now.
     fn was_before(&self, path: &Path) -> Result<bool, PlanError> {
         match self.before.stamp.inode {
-            Some(inode) => Ok(FileStamp::of(path)?.inode == Some(inode)),
+            Some(inode) => Ok(ContentStamp::of(path)?.inode == Some(inode)),
             None => self.is_before(path),
         }
     }
@@ -102,7 +102,7 @@ impl Replace {
         }
         // A program that had the old file open may have gone on writing to it.
         let old = if files::exists(&self.staged) { &self.staged } else { &self.old };
-        let now = FileStamp::of(old)?;
+        let now = ContentStamp::of(old)?;
         if now.bytes == self.before.stamp.bytes && now.modified_ns == self.before.stamp.modified_ns {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{FileStamp, PlanError, files, path_text, place};
+use super::super::{ContentStamp, PlanError, files, path_text, place};
 use super::Before;
 use crate::trash::{MANIFEST, is_sibling};
 
@@ -41,7 +41,7 @@ impl Restore {
         if files::exists(&self.stored) && !files::same_tree(&self.stored, &self.path)? {
             return Ok(false);
         }
-        let (now, before) = (FileStamp::of(&self.path)?, &self.before.stamp);
+        let (now, before) = (ContentStamp::of(&self.path)?, &self.before.stamp);
         let mut same =
             now.modified_ns == before.modified_ns && files::mode_of(&self.path)? == self.before.mode;
         if let Some(digest) = &before.sha256 {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::{FileStamp, PlanError, files, path_text, place};
+use super::super::{ContentStamp, PlanError, files, path_text, place};
 use super::Before;
 use crate::trash::{TrashItem, TrashedFile};
 
@@ -41,7 +41,7 @@ impl TrashFile {
             Err(error) => return Err(failed(error)),
         };
         // Now out of sight: was it what was expected?
-        let now = FileStamp::of(moved)?;
+        let now = ContentStamp::of(moved)?;
         let same = if self.directory {
             now.inode == self.before.stamp.inode
         } else {
@@ -79,7 +79,7 @@ impl TrashFile {
             return Err(mismatch("its copy in the trash differs"));
         }
         // A program that had the file open may have gone on writing to it.
-        let now = FileStamp::of(&self.stored)?;
+        let now = ContentStamp::of(&self.stored)?;
         let before = &self.before.stamp;
         if !self.directory && (now.bytes, now.modified_ns) != (before.bytes, before.modified_ns) {
             return Err(PlanError::changed(&self.path, "another program wrote to it while it was deleted"));
