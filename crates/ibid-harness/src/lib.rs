@@ -22,7 +22,7 @@ pub use core::{
     Content, Context, Converted, Declaration, Deleting, Discovered, Discovery, DiscoveryCache, Fold, Harness,
     HarnessId, Listed, Listing, NameError, Platform, Progress, Reference, Resolution, ResumeRecipe, Root,
     RootOrigin, SaveOptions, Saved, Saving, SessionName, Store, StoreError, Surroundings, Target, TextCodec,
-    Transcript, convert, convert_to, discover, listed_at, resolve,
+    Transcript, comparable_path, convert, convert_to, discover, listed_at, resolve,
 };
 
 /// Every harness, in the order in which lists name them. Adding one is a folder and a line here.

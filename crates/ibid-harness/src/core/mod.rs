@@ -13,6 +13,7 @@ pub mod scan;
 mod store;
 mod surroundings;
 mod transcript;
+mod workspace;
 
 pub use arguments::Arguments;
 pub use by_path::listed_at;
@@ -33,3 +34,4 @@ pub use transcript::{
     Carrier, Carriers, Codec, CodecError, Common, Content, Converted, Harness, Target, TextCodec, Transcript,
     convert,
 };
+pub use workspace::comparable_path;

@@ -1,0 +1,238 @@
+//! `ibid list`: the sessions on this machine.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use ibid_harness::{AnyHarness, Class, Discovered, Discovery, comparable_path};
+use ibid_model::{CarrierInfo, Finding, SessionId, Timestamp};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+
+use crate::exit::Exit;
+use crate::machine::{Machine, harness, is_listed};
+use crate::output;
+use crate::table::{Table, size, when};
+
+/// List sessions, newest first
+///
+/// Subagents are folded under their parents; `--all` lists them in their own right.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Only sessions of these harnesses
+    #[arg(long, value_name = "HARNESS")]
+    harness: Vec<String>,
+
+    /// Only sessions of the current directory or one below it
+    #[arg(long, conflicts_with = "cwd")]
+    here: bool,
+
+    /// Only sessions of this directory or one below it
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// Only sessions with activity at or after this time: RFC 3339, or a date in this machine's zone
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+
+    /// Only sessions with activity before this time: RFC 3339, or a date (that day included)
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+
+    /// At most this many
+    #[arg(short = 'n', long = "number", value_name = "N")]
+    number: Option<usize>,
+
+    /// Subagents too, each as a session of its own
+    #[arg(long)]
+    all: bool,
+
+    /// One JSON object on each line instead of one for all
+    #[arg(long, conflicts_with = "json")]
+    jsonl: bool,
+}
+
+/// One session, for `--json`.
+#[derive(Serialize)]
+struct SessionRow<'a> {
+    harness: &'a str,
+    id: &'a str,
+    title: Option<&'a str>,
+    preview: Option<&'a str>,
+    cwd: Option<&'a str>,
+    model: Option<&'a str>,
+    started: Option<Timestamp>,
+    updated: Option<Timestamp>,
+    parent: Option<&'a str>,
+    git_branch: Option<&'a str>,
+    version: Option<&'a str>,
+    archived: bool,
+    class: Class,
+    bytes: u64,
+    subagents: usize,
+    carriers: &'a [CarrierInfo],
+    findings: &'a [Finding],
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    sessions: Vec<SessionRow<'a>>,
+    findings: Vec<&'a Finding>,
+    complete: bool,
+}
+
+/// A session to show, with the number of its subagents.
+type Shown<'a> = (&'a Discovered, usize);
+
+/// # Errors
+/// When an argument is wrong, or stdout cannot be written.
+pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
+    let harnesses: Vec<&'static dyn AnyHarness> = match arguments.harness.as_slice() {
+        [] => ibid_harness::all().to_vec(),
+        names => names.iter().map(|name| harness(name)).collect::<Result<_>>()?,
+    };
+    let cwd = match (&arguments.cwd, arguments.here) {
+        (Some(cwd), _) => Some(std::path::absolute(cwd)?),
+        (None, true) => Some(std::env::current_dir().context("the current directory is gone")?),
+        (None, false) => None,
+    };
+    let workspace = cwd.as_deref().map(Workspace::new);
+    let since = arguments.since.as_deref().map(|text| time(text, false)).transpose()?;
+    let until = arguments.until.as_deref().map(|text| time(text, true)).transpose()?;
+    let discoveries = machine.discover(&harnesses);
+    let findings: Vec<&Finding> = discoveries.iter().flat_map(|discovery| &discovery.findings).collect();
+    let mut sessions = shown(&discoveries, arguments.all);
+    sessions.retain(|(session, _)| {
+        workspace.as_ref().is_none_or(|workspace| workspace.holds(session))
+            && since.is_none_or(|since| session.meta.updated.is_some_and(|at| at >= since))
+            && until.is_none_or(|until| session.meta.updated.is_some_and(|at| at < until))
+    });
+    sessions.truncate(arguments.number.unwrap_or(usize::MAX));
+    if arguments.jsonl {
+        let mut lines = String::new();
+        for session in &sessions {
+            lines.push_str(&serde_json::to_string(&row(session))?);
+            lines.push('\n');
+        }
+        output::print(&lines)?;
+    } else if machine.json {
+        let complete = findings.is_empty();
+        output::print_json(&Answer { sessions: sessions.iter().map(row).collect(), findings, complete })?;
+    } else {
+        output::print(&text(&sessions))?;
+        if sessions.is_empty() {
+            output::note("no session matches");
+        }
+        if !findings.is_empty() {
+            output::note(&format!("{} places could not be read; `ibid doctor` names them", findings.len()));
+        }
+    }
+    Ok(if sessions.is_empty() { Exit::NothingFound } else { Exit::Done })
+}
+
+/// The sessions to show, newest first. A subagent whose parent is there is folded under it.
+fn shown(discoveries: &[Discovery], all: bool) -> Vec<Shown<'_>> {
+    let sessions = || discoveries.iter().flat_map(|d| &d.sessions).filter(|session| is_listed(session));
+    let key = |session: &Discovered, id: &SessionId| (session.reference.harness, id.clone());
+    let ids: HashSet<_> = sessions().map(|session| key(session, &session.id)).collect();
+    let mut subagents: HashMap<_, usize> = HashMap::new();
+    let mut shown: Vec<&Discovered> = Vec::new();
+    for session in sessions() {
+        let parent = session.lineage.iter().find_map(|lineage| lineage.parent.as_ref());
+        match parent.map(|parent| key(session, parent)) {
+            Some(parent) if session.class == Class::Sidecar && ids.contains(&parent) => {
+                *subagents.entry(parent).or_default() += 1;
+                if all {
+                    shown.push(session);
+                }
+            }
+            _ => shown.push(session),
+        }
+    }
+    shown.sort_by_key(|session| (Reverse(session.meta.updated), &session.reference));
+    let count = |session: &Discovered| subagents.get(&key(session, &session.id)).copied().unwrap_or(0);
+    shown.into_iter().map(|session| (session, count(session))).collect()
+}
+
+fn row<'a>((session, subagents): &Shown<'a>) -> SessionRow<'a> {
+    let meta = &session.meta;
+    SessionRow {
+        harness: session.reference.harness.as_str(),
+        id: session.id.as_str(),
+        title: meta.title.as_ref().map(|title| title.text.as_str()),
+        preview: meta.preview.as_deref(),
+        cwd: meta.cwd.as_deref(),
+        model: meta.model.as_deref(),
+        started: meta.started,
+        updated: meta.updated,
+        parent: session.lineage.iter().find_map(|lineage| lineage.parent.as_ref()).map(SessionId::as_str),
+        git_branch: meta.git_branch.as_deref(),
+        version: meta.version.as_deref(),
+        archived: meta.archived,
+        class: session.class,
+        bytes: session.bytes,
+        subagents: *subagents,
+        carriers: &session.carriers,
+        findings: &session.findings,
+    }
+}
+
+fn text(sessions: &[Shown<'_>]) -> String {
+    if sessions.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new(&["session", "last activity", "size", "directory", "title"]).right(2);
+    for (session, subagents) in sessions {
+        let id: String = output::clean_line(session.id.as_str()).chars().take(13).collect();
+        let mut title: String = output::label(session).chars().take(70).collect();
+        if *subagents > 0 {
+            title.push_str(&format!(" (+{subagents} subagents)"));
+        }
+        if session.meta.archived {
+            title.push_str(" (archived)");
+        }
+        table.row(vec![
+            format!("{}:{id}", session.reference.harness),
+            when(session.meta.updated),
+            size(session.bytes),
+            session.meta.cwd.as_ref().map_or_else(|| "unknown".to_owned(), |cwd| output::clean_line(cwd)),
+            title,
+        ]);
+    }
+    table.to_string()
+}
+
+/// A directory whose sessions are meant, as written and as it is behind symbolic links.
+// Whole components are compared, so that /w/foo is not taken for /w/foobar:
+// https://github.com/anthropics/claude-code/issues/60842 (fault 30)
+struct Workspace(Vec<PathBuf>);
+
+impl Workspace {
+    fn new(dir: &Path) -> Workspace {
+        let mut forms = vec![comparable_path(dir)];
+        forms.extend(dir.canonicalize().ok().map(|real| comparable_path(&real)));
+        Workspace(forms)
+    }
+
+    fn holds(&self, session: &Discovered) -> bool {
+        let Some(cwd) = &session.meta.cwd else { return false };
+        let cwd = Path::new(cwd.as_str());
+        let inside = |cwd: &Path| self.0.iter().any(|dir| cwd.starts_with(dir));
+        inside(&comparable_path(cwd)) || cwd.canonicalize().is_ok_and(|real| inside(&comparable_path(&real)))
+    }
+}
+
+/// A time from the command line. A date means its beginning, or its end where that day counts in.
+fn time(text: &str, end_of_day: bool) -> Result<Timestamp> {
+    if let Some(at) = Timestamp::parse(text) {
+        return Ok(at);
+    }
+    let date: Date = text
+        .parse()
+        .with_context(|| format!("`{text}` is no time; write 2026-07-01 or 2026-07-01T10:00:00+02:00"))?;
+    let date = if end_of_day { date.tomorrow().context("the date is out of range")? } else { date };
+    let zoned = date.to_zoned_datetime(TimeZone::system()).context("the date is out of range")?;
+    Ok(zoned.timestamp().into())
+}

@@ -1,0 +1,186 @@
+//! What every command needs to know of the machine, and the ways to sessions.
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, Result, bail};
+use ibid_carrier::jsonl::Limits;
+use ibid_carrier::plan::Engine;
+use ibid_harness::{
+    AnyHarness, AnyTranscript, Class, Context, Discovered, Discovery, DiscoveryCache, Progress, Resolution,
+    SessionName, Surroundings, discover, resolve,
+};
+use ibid_model::Finding;
+
+use crate::exit::Failure;
+use crate::output;
+
+/// Arguments that every command takes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct GlobalArguments {
+    /// Take this directory as the home, for every agent and for Ibid itself; variables such as
+    /// CODEX_HOME are then ignored
+    #[arg(long, global = true, env = "IBID_HOME", value_name = "DIR")]
+    home: Option<PathBuf>,
+
+    /// Look for a harness's sessions in one more directory
+    #[arg(long, global = true, value_name = "HARNESS=DIR", value_parser = parse_root)]
+    root: Vec<(String, PathBuf)>,
+
+    /// Print one JSON object
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+fn parse_root(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((harness, dir)) if !harness.is_empty() && !dir.is_empty() => {
+            Ok((harness.to_owned(), PathBuf::from(dir)))
+        }
+        _ => Err("write it as HARNESS=DIR, for example codex=/backup/.codex/sessions".to_owned()),
+    }
+}
+
+/// The machine, as the arguments say.
+#[derive(Debug)]
+pub(crate) struct Machine {
+    pub(crate) surroundings: Surroundings,
+    limits: Limits,
+    pub(crate) json: bool,
+}
+
+impl Machine {
+    /// # Errors
+    /// When there is no home, or `--root` names no harness.
+    pub(crate) fn new(arguments: &GlobalArguments) -> Result<Machine> {
+        let mut surroundings = match &arguments.home {
+            Some(home) => {
+                let home =
+                    std::path::absolute(home).with_context(|| format!("{} is no path", home.display()))?;
+                Surroundings::isolated(home)
+            }
+            None => Surroundings::of_this_machine()
+                .context("no home directory is known; set HOME, or give --home DIR")?,
+        };
+        for (name, dir) in &arguments.root {
+            surroundings = surroundings.with_root(harness(name)?.declaration().id, dir.clone());
+        }
+        Ok(Machine { surroundings, limits: Limits::default(), json: arguments.json })
+    }
+
+    pub(crate) fn context(&self) -> Context<'_> {
+        Context { machine: &self.surroundings, limits: &self.limits }
+    }
+
+    pub(crate) fn engine(&self) -> Engine {
+        Engine::new(self.surroundings.data_dir())
+    }
+
+    /// Finds the sessions of these harnesses, with a progress bar when it takes long.
+    pub(crate) fn discover(&self, harnesses: &[&'static dyn AnyHarness]) -> Vec<Discovery> {
+        let mut cache = DiscoveryCache::open(self.surroundings.cache_dir());
+        let progress = Progress::default();
+        let found = output::with_progress("reading sessions", &progress, || {
+            discover(harnesses, &self.surroundings, &self.limits, Some(&mut cache), &progress)
+        });
+        // A cache that cannot be written costs time, and nothing else.
+        let _ = cache.store();
+        found
+    }
+
+    /// The one session that a name means. A path that exists is taken first.
+    ///
+    /// # Errors
+    /// When there is none or more than one; the message lists the candidates.
+    pub(crate) fn find(&self, name: &str) -> Result<Found> {
+        let name = SessionName::parse(name)?;
+        let harnesses: Vec<&'static dyn AnyHarness> = match name.harness {
+            Some(id) => ibid_harness::find(id.as_str()).into_iter().collect(),
+            None => ibid_harness::all().to_vec(),
+        };
+        if let Some(path) = name.as_existing_path()
+            && path.is_file()
+        {
+            return self.open_path(&path, &name, &harnesses);
+        }
+        let discoveries = self.discover(&harnesses);
+        let sessions = discoveries.iter().flat_map(|discovery| &discovery.sessions);
+        match resolve(&name, sessions.filter(|session| is_listed(session))) {
+            Resolution::One(session) => {
+                let harness = by_id(session)?;
+                Ok(Found { harness, session: session.clone(), name })
+            }
+            Resolution::Nothing => Err(Failure::nothing_found(nothing(&name.text, &discoveries)).into()),
+            Resolution::Ambiguous(candidates) => bail!(output::candidates(&name.text, &candidates)),
+        }
+    }
+
+    fn open_path(
+        &self,
+        path: &std::path::Path,
+        name: &SessionName,
+        harnesses: &[&'static dyn AnyHarness],
+    ) -> Result<Found> {
+        let path = std::path::absolute(path)?;
+        let (harness, listed) = ibid_harness::listed_at(&path, harnesses)
+            .with_context(|| format!("{} cannot be read", path.display()))?
+            .ok_or_else(|| {
+                Failure::nothing_found(format!(
+                    "{} is not a session of any harness Ibid knows; put `harness:` before the path to try one",
+                    path.display()
+                ))
+            })?;
+        let session = harness.describe(&listed, &self.context())?;
+        Ok(Found { harness, session, name: name.clone() })
+    }
+
+    /// Reads a session whole.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(crate) fn load(&self, found: &Found) -> Result<AnyTranscript> {
+        Ok(found.harness.load(&found.session.reference, &self.context())?)
+    }
+}
+
+/// A session that a name meant.
+#[derive(Clone)]
+pub(crate) struct Found {
+    pub(crate) harness: &'static dyn AnyHarness,
+    pub(crate) session: Discovered,
+    pub(crate) name: SessionName,
+}
+
+/// Whether lists show it.
+pub(crate) fn is_listed(session: &Discovered) -> bool {
+    matches!(session.class, Class::Session | Class::Sidecar | Class::Partial)
+}
+
+/// The harness of a session.
+///
+/// # Errors
+/// Never for a session that discovery found.
+pub(crate) fn by_id(session: &Discovered) -> Result<&'static dyn AnyHarness> {
+    harness(session.reference.harness.as_str())
+}
+
+/// The harness of a name.
+///
+/// # Errors
+/// When there is none; the message lists those there are.
+pub(crate) fn harness(name: &str) -> Result<&'static dyn AnyHarness> {
+    ibid_harness::find(name).with_context(|| {
+        let known: Vec<&str> = ibid_harness::all().iter().map(|h| h.declaration().id.as_str()).collect();
+        format!("no harness is called {name}; there are {}", known.join(", "))
+    })
+}
+
+fn nothing(name: &str, discoveries: &[Discovery]) -> String {
+    let searched: usize = discoveries.iter().map(|discovery| discovery.sessions.len()).sum();
+    let unreadable: Vec<&Finding> = discoveries.iter().flat_map(|discovery| &discovery.findings).collect();
+    let mut message = format!("no session is called {name} among the {searched} on this machine");
+    if !unreadable.is_empty() {
+        message.push_str(&format!("; {} places could not be read, see `ibid doctor`", unreadable.len()));
+    }
+    message.push_str("; `ibid list` shows them all");
+    message
+}

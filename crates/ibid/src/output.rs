@@ -1,0 +1,278 @@
+//! What the program prints: data on stdout, everything else on stderr.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use anyhow::Result;
+use ibid_harness::{Discovered, Progress};
+use ibid_model::{Finding, Losses};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+/// The version of every JSON object that a command prints.
+pub(crate) const JSON_VERSION: u32 = 1;
+
+/// A reader that goes away (`ibid list | head`) is no failure worth a message.
+pub(crate) fn die_quietly_on_broken_pipes() {
+    let default = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let message = panic.payload_as_str().unwrap_or_default();
+        if message.contains("Broken pipe") {
+            std::process::exit(i32::from(crate::exit::Exit::Done.code()));
+        }
+        default(panic);
+    }));
+}
+
+/// Prints to stdout. A broken pipe ends the program quietly.
+///
+/// # Errors
+/// When stdout cannot be written for another reason.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut out = anstream::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            std::process::exit(i32::from(crate::exit::Exit::Done.code()))
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Prints bytes to stdout as they are.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(bytes).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            std::process::exit(i32::from(crate::exit::Exit::Done.code()))
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Prints one JSON object with the version in front.
+///
+/// # Errors
+/// As [`print`].
+pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<()> {
+    #[derive(Serialize)]
+    struct Versioned<'a, T> {
+        ibid: u32,
+        #[serde(flatten)]
+        value: &'a T,
+    }
+    let mut text = serde_json::to_string_pretty(&Versioned { ibid: JSON_VERSION, value })?;
+    text.push('\n');
+    print(&text)
+}
+
+/// Prints a note for the person to stderr.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{}", clean(text));
+}
+
+/// Prints an error and its causes as one sentence.
+pub(crate) fn report(error: &anyhow::Error) {
+    let mut message = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        if message.ends_with(&cause) {
+            continue;
+        }
+        if !message.is_empty() {
+            message.push_str(": ");
+        }
+        message.push_str(&cause);
+    }
+    note(&format!("ibid: {message}"));
+}
+
+/// Text that is safe to print to a terminal on one line or several: escape sequences are taken
+/// out whole, control characters but newline and tab too, and so are the characters that turn
+/// the direction of text around.
+// https://github.com/vercel/ai/pull/20052 (fault 62)
+pub(crate) fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => skip_escape(&mut chars),
+            '\u{9b}' => skip_control_sequence(&mut chars),
+            '\u{90}' | '\u{98}' | '\u{9d}' | '\u{9e}' | '\u{9f}' => skip_string(&mut chars),
+            '\n' | '\t' => out.push(c),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' => {}
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// [`clean`] text on one line, its white space folded.
+pub(crate) fn clean_line(text: &str) -> String {
+    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+fn skip_escape(chars: &mut Chars<'_>) {
+    match chars.next() {
+        Some('[') => skip_control_sequence(chars),
+        Some(']' | 'P' | 'X' | '^' | '_') => skip_string(chars),
+        // Two-character sequences with an intermediate: ESC ( B
+        Some(' '..='/') => {
+            chars.next();
+        }
+        _ => {}
+    }
+}
+
+fn skip_control_sequence(chars: &mut Chars<'_>) {
+    for c in chars.by_ref() {
+        if ('\u{40}'..='\u{7e}').contains(&c) {
+            return;
+        }
+    }
+}
+
+/// Skips to the string terminator. One that never comes ends at the line, so that a cut sequence
+/// does not take the rest of the text with it.
+fn skip_string(chars: &mut Chars<'_>) {
+    while let Some(c) = chars.peek().copied() {
+        match c {
+            '\n' => return,
+            '\u{7}' | '\u{9c}' => {
+                chars.next();
+                return;
+            }
+            '\u{1b}' => {
+                chars.next();
+                if chars.peek() == Some(&'\\') {
+                    chars.next();
+                }
+                return;
+            }
+            _ => {
+                chars.next();
+            }
+        }
+    }
+}
+
+/// Runs something that may take long, with a progress bar on stderr once half a second is over.
+pub(crate) fn with_progress<T>(what: &'static str, progress: &Progress, run: impl FnOnce() -> T) -> T {
+    if !io::stderr().is_terminal() {
+        return run();
+    }
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut bar: Option<ProgressBar> = None;
+            let mut waited = Duration::ZERO;
+            while !over.load(Ordering::Relaxed) {
+                std::thread::park_timeout(Duration::from_millis(50));
+                waited += Duration::from_millis(50);
+                if waited < Duration::from_millis(500) {
+                    continue;
+                }
+                let (found, read) = progress.counts();
+                let bar = bar.get_or_insert_with(|| {
+                    let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}");
+                    let bar = ProgressBar::new(0).with_message(what);
+                    if let Ok(style) = style { bar.with_style(style) } else { bar }
+                });
+                bar.set_length(found as u64);
+                bar.set_position(read as u64);
+            }
+            if let Some(bar) = bar {
+                bar.finish_and_clear();
+            }
+        });
+        let result = run();
+        over.store(true, Ordering::Relaxed);
+        result
+    })
+}
+
+/// The message that lists what an ambiguous name could mean.
+pub(crate) fn candidates(name: &str, candidates: &[&Discovered]) -> String {
+    let mut message = format!("`{}` names {} sessions; say which:", clean_line(name), candidates.len());
+    for session in candidates.iter().take(20) {
+        let _ = write!(
+            message,
+            "\n  {}:{}  {}",
+            session.reference.harness,
+            clean_line(session.id.as_str()),
+            label(session)
+        );
+        let _ = write!(message, "  ({})", clean_line(&session.reference.to_string()));
+    }
+    if candidates.len() > 20 {
+        let _ = write!(message, "\n  and {} more", candidates.len() - 20);
+    }
+    message
+}
+
+/// What a list calls a session: its title, or else what a person said first.
+pub(crate) fn label(session: &Discovered) -> String {
+    let meta = &session.meta;
+    let text = meta.title.as_ref().map(|title| &title.text).or(meta.preview.as_ref());
+    text.map_or_else(|| "(no title)".to_owned(), |text| clean_line(text.head(200)))
+}
+
+/// Prints losses for people.
+pub(crate) fn losses_text(losses: &Losses) -> String {
+    if losses.is_empty() {
+        return "Nothing is lost.\n".to_owned();
+    }
+    let mut text = String::from("Losses:\n");
+    for loss in losses {
+        let what = loss.what.as_ref().map(|what| format!(" ({})", clean_line(what))).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "  {:<24}{:>6} x{what}  {}",
+            loss.kind.code(),
+            loss.count,
+            loss.kind.meaning().trim()
+        );
+    }
+    text
+}
+
+/// Prints findings for people.
+pub(crate) fn findings_text<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> String {
+    let mut text = String::new();
+    for finding in findings {
+        let _ = writeln!(text, "  {}\n      {}", clean_line(&finding.to_string()), finding.kind.advice());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // https://github.com/NousResearch/hermes-agent/issues/40103 (fault 62)
+    #[test]
+    fn whole_escape_sequences_go_and_text_stays() {
+        assert_eq!(clean("a\u{1b}[31mred\u{1b}[0m b"), "ared b");
+        assert_eq!(clean("x\u{1b}]52;c;aGk=\u{7}y"), "xy");
+        assert_eq!(clean("x\u{1b}]0;title\u{1b}\\y"), "xy");
+        assert_eq!(clean("c1 \u{9b}2Jdone"), "c1 done");
+        assert_eq!(clean("naïve 外주 é"), "naïve 外주 é");
+    }
+
+    #[test]
+    fn a_sequence_that_never_ends_takes_its_line_only() {
+        assert_eq!(clean("a\u{1b}]52;c;zzz\nb"), "a\nb");
+    }
+
+    #[test]
+    fn direction_marks_cannot_disguise_a_name() {
+        assert_eq!(clean_line("exe\u{202e}txt.\n  x"), "exetxt. x");
+    }
+}

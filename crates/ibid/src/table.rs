@@ -1,0 +1,89 @@
+//! Tables and the numbers in them.
+
+use std::fmt;
+use std::io::IsTerminal;
+
+use comfy_table::presets::NOTHING;
+use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement};
+use ibid_model::Timestamp;
+
+/// A table without lines, as wide as the terminal allows; piped output is never cut.
+pub(crate) struct Table(comfy_table::Table);
+
+impl Table {
+    /// A table with these headings.
+    pub(crate) fn new(headings: &[&str]) -> Table {
+        let mut table = comfy_table::Table::new();
+        table.load_style(NOTHING);
+        if std::io::stdout().is_terminal() {
+            table.set_content_arrangement(ContentArrangement::Dynamic);
+        }
+        let bold = |heading: &&str| Cell::new(heading).add_attribute(Attribute::Bold);
+        table.set_header(headings.iter().map(bold));
+        Table(table)
+    }
+
+    /// Aligns a column to the right.
+    pub(crate) fn right(mut self, column: usize) -> Table {
+        if let Some(column) = self.0.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        self
+    }
+
+    /// Adds a row. Cells must be clean already.
+    pub(crate) fn row(&mut self, cells: Vec<String>) {
+        self.0.add_row(cells);
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for line in self.0.lines() {
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// A size for people, in powers of 1,000.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    if bytes < 1000 {
+        return format!("{bytes} B");
+    }
+    let mut value = bytes as f64;
+    let mut unit = "B";
+    for next in UNITS {
+        if value < 1000.0 {
+            break;
+        }
+        value /= 1000.0;
+        unit = next;
+    }
+    format!("{value:.1} {unit}")
+}
+
+/// A time for people, in the zone of this machine.
+pub(crate) fn when(at: Option<Timestamp>) -> String {
+    match at {
+        Some(at) => at
+            .to_jiff()
+            .to_zoned_datetime(jiff::tz::TimeZone::system())
+            .strftime("%Y-%m-%d %H:%M")
+            .to_string(),
+        None => "unknown".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_one_decimal_and_a_unit() {
+        assert_eq!(size(999), "999 B");
+        assert_eq!(size(1500), "1.5 kB");
+        assert_eq!(size(2_000_000_000), "2.0 GB");
+    }
+}
