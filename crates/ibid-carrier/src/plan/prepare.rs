@@ -67,7 +67,6 @@ pub(super) fn prepare(plan: &Plan, policy: &Policy, layout: &Layout<'_>) -> Resu
         .enumerate()
         .map(|(at, step)| preparation.change(at, step))
         .collect::<Result<_, _>>()?;
-    preparation.check_room()?;
     Ok(changes)
 }
 
@@ -162,8 +161,8 @@ impl Preparation<'_> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(PlanError::io("look at", &path, error)),
         }
+        self.need(&path, content.len())?;
         let (bytes, sha256) = files::digest_content(content)?;
-        self.need(&path, bytes);
         let staged = staging_name(&path);
         Ok(Change::Create(Create { path, staged, bytes, sha256, private }))
     }
@@ -179,9 +178,9 @@ impl Preparation<'_> {
         self.taken.insert(path.clone());
         check_writable(&path)?;
         let before = self.expected_file(&path, Some(expected))?;
+        self.need(&path, content.len())?;
         let (bytes, sha256) = files::digest_content(content)?;
-        self.need(&path, bytes);
-        self.need(self.layout.data_dir, bytes);
+        self.need(self.layout.data_dir, bytes)?;
         let addition = self.layout.journal.join(format!("addition-{at}"));
         let begun = self.layout.journal.join(format!("addition-{at}-begun"));
         Ok(Change::Append(Append { path, before, addition, begun, bytes, sha256 }))
@@ -197,9 +196,9 @@ impl Preparation<'_> {
     ) -> Result<Change, PlanError> {
         self.taken.insert(path.clone());
         self.check_parent(&path)?;
+        self.need(&path, content.len())?;
         let (bytes, sha256) = files::digest_content(content)?;
-        self.need(&path, bytes);
-        self.need(self.layout.data_dir, before.stamp.bytes);
+        self.need(self.layout.data_dir, before.stamp.bytes)?;
         let (staged, old) = (staging_name(&path), staging_name(&path));
         let backup = self.layout.backup(at);
         Ok(Change::Replace(Replace { path, staged, old, backup, before, bytes, sha256, private }))
@@ -213,8 +212,8 @@ impl Preparation<'_> {
         existing: Existing,
     ) -> Result<Change, PlanError> {
         let database = self.database(database)?;
-        self.need(&database, step.bytes());
-        self.need(self.layout.data_dir, step.bytes());
+        self.need(&database, step.bytes())?;
+        self.need(self.layout.data_dir, step.bytes())?;
         let record = self.layout.journal.join(format!("rows-{at}.json"));
         let backup = self.layout.backup(at).with_extension("rows.json");
         Ok(Change::Insert(Insert { database, record, backup, existing }))
@@ -317,7 +316,7 @@ impl Preparation<'_> {
             _ => return Err(PlanError::NotPlain { path: stored.to_owned() }),
         };
         if device_of(stored) != device_of(&path) {
-            self.need(&path, before.stamp.bytes);
+            self.need(&path, before.stamp.bytes)?;
         }
         self.restored.insert(stored.to_owned());
         let staged = staging_name(&path);
@@ -346,7 +345,9 @@ impl Preparation<'_> {
         Ok(Change::CloseEntry(CloseEntry { directory: trash.directory_of(entry), rows }))
     }
 
-    fn need(&mut self, path: &Path, bytes: u64) {
+    /// Counts bytes that go to the file system of `path`, and refuses when there is no room for all
+    /// that were counted.
+    fn need(&mut self, path: &Path, bytes: u64) -> Result<(), PlanError> {
         let directory = nearest_directory(path);
         let device = device_of(&directory).unwrap_or_default();
         let known = self.room.keys().find(
@@ -354,21 +355,17 @@ impl Preparation<'_> {
                 if cfg!(unix) { *other == device } else { *name == directory }
             },
         );
-        let key = known.cloned().unwrap_or((device, directory));
+        let key = known.cloned().unwrap_or((device, directory.clone()));
         let room = self.room.entry(key).or_default();
         *room = room.saturating_add(bytes);
-    }
-
-    fn check_room(&self) -> Result<(), PlanError> {
-        for ((_, directory), bytes) in &self.room {
-            let needed = bytes.saturating_add(MARGIN);
-            let available = fs4::available_space(directory)
-                .map_err(|error| PlanError::io("look at the room of", directory, error))?;
-            if available < needed {
-                return Err(PlanError::NoSpace { path: directory.clone(), needed, available });
-            }
+        let needed = room.saturating_add(MARGIN);
+        let available = fs4::available_space(&directory)
+            .map_err(|error| PlanError::io("look at the room of", &directory, error))?;
+        if available < needed {
+            Err(PlanError::NoSpace { path: directory, needed, available })
+        } else {
+            Ok(())
         }
-        Ok(())
     }
 }
 

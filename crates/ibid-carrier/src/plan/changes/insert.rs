@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::TransactionBehavior;
+use rusqlite::{Connection, TransactionBehavior};
 use serde::{Deserialize, Serialize};
 
 use super::super::{Action, PlanError, When, files, path_text, place};
@@ -42,6 +42,8 @@ impl Insert {
         }
         write::insert(&transaction, &insertion.new).map_err(named)?;
         write::update(&transaction, &insertion.replacing).map_err(named)?;
+        // A column may have turned a value into another (text in a column of integers, say).
+        self.compare(&transaction, &insertion)?;
         context.reach(When::Before, Action::Transaction)?;
         transaction.commit().map_err(plain)?;
         context.reach(When::After, Action::Transaction)
@@ -65,8 +67,14 @@ impl Insert {
             return Err(PlanError::Missing { path: self.record.clone() });
         };
         let connection = write::open(&self.database, context.patience).map_err(named)?;
+        self.compare(&connection, &insertion)
+    }
+
+    fn compare(&self, connection: &Connection, insertion: &Insertion) -> Result<(), PlanError> {
         for rows in [&insertion.new, &insertion.replacing] {
-            if !rows.is_empty() && write::presence(&connection, rows).map_err(named)? != Presence::All {
+            let presence = write::presence(connection, rows)
+                .map_err(|error| PlanError::database(&self.database, error))?;
+            if presence != Presence::All {
                 let detail = "the rows are not as they were written".to_owned();
                 return Err(PlanError::Mismatch { path: self.database.clone(), detail });
             }

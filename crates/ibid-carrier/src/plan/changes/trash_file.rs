@@ -72,8 +72,9 @@ impl TrashFile {
     pub(super) fn verify(&self) -> Result<(), PlanError> {
         let mismatch =
             |detail: &str| PlanError::Mismatch { path: self.path.clone(), detail: detail.to_owned() };
-        if files::exists(&self.path) {
-            return Err(mismatch("it is there again"));
+        // A later step may have put another file in its place.
+        if files::exists(&self.path) && files::same_file(&self.path, &self.stored)? {
+            return Err(mismatch("it is still there"));
         }
         if files::exists(&self.beside) && !files::same_tree(&self.beside, &self.stored)? {
             return Err(mismatch("its copy in the trash differs"));
