@@ -123,6 +123,9 @@ pub struct SaveOptions {
     pub parent: Option<Reference>,
     /// Prefix an id that the store would never list, instead of refusing it.
     pub fix_id: bool,
+    /// Plan to replace a session of the same id instead of refusing it. The policy of the commit
+    /// has to allow replacing too, and what was there is then kept as a backup.
+    pub replace: bool,
 }
 
 /// A session that is ready to be saved.
