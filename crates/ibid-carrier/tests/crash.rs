@@ -24,7 +24,9 @@ type State = BTreeMap<String, String>;
 enum Job {
     /// Commits the plan with a step of every kind.
     Commit,
-    /// The same, and the plan fails when everything has been published.
+    /// Deletes and inserts rows with the same keys.
+    Rewrite,
+    /// As `Commit`, and the plan fails when everything has been published.
     Fail,
     /// Restores from the trash what such a plan deleted.
     Restore,
@@ -32,8 +34,13 @@ enum Job {
     Recover,
 }
 
-const JOBS: [(Job, &str); 4] =
-    [(Job::Commit, "commit"), (Job::Fail, "fail"), (Job::Restore, "restore"), (Job::Recover, "recover")];
+const JOBS: [(Job, &str); 5] = [
+    (Job::Commit, "commit"),
+    (Job::Rewrite, "rewrite"),
+    (Job::Fail, "fail"),
+    (Job::Restore, "restore"),
+    (Job::Recover, "recover"),
+];
 
 fn restore_plan(scenario: &Scenario) -> Plan {
     let trash = scenario.trash();
@@ -62,6 +69,9 @@ fn run(job: Job, scenario: &Scenario, at: usize) -> usize {
     match job {
         Job::Commit => {
             engine.commit_observed(&scenario.everything(), &scenario.policy(), &mut observer).unwrap();
+        }
+        Job::Rewrite => {
+            engine.commit_observed(&scenario.rewriting(), &scenario.policy(), &mut observer).unwrap();
         }
         Job::Fail => {
             let result = engine.commit_observed(&scenario.everything(), &scenario.policy(), &mut observer);
@@ -118,7 +128,7 @@ fn dies(job: Job, scenario: &Scenario, at: usize) -> bool {
 fn prepared(job: Job, home: &Path) -> Scenario {
     let scenario = Scenario::build(home);
     match job {
-        Job::Commit | Job::Fail => {}
+        Job::Commit | Job::Rewrite | Job::Fail => {}
         Job::Restore => {
             scenario.engine().commit(&scenario.everything(), &scenario.policy()).unwrap();
         }
@@ -158,7 +168,7 @@ fn die_everywhere(job: Job) -> (usize, usize) {
     };
     let points = run(job, &scenario, usize::MAX);
     let after = match job {
-        Job::Commit | Job::Restore => scenario.state(),
+        Job::Commit | Job::Rewrite | Job::Restore => scenario.state(),
         Job::Fail | Job::Recover => {
             assert_eq!(scenario.state(), before);
             let done = directory();
@@ -252,6 +262,12 @@ fn nothing_is_left_over(scenario: &Scenario, at: usize) {
 fn a_commit_that_dies_anywhere_leaves_the_store_as_before_or_as_after() {
     let (undone, completed) = die_everywhere(Job::Commit);
     assert!(undone > 20 && completed > 20, "{undone} undone, {completed} completed");
+}
+
+#[test]
+fn rows_that_are_deleted_and_inserted_again_are_as_before_or_as_after() {
+    let (undone, completed) = die_everywhere(Job::Rewrite);
+    assert!(undone > 10 && completed > 5, "{undone} undone, {completed} completed");
 }
 
 #[test]

@@ -61,12 +61,20 @@ pub(super) fn prepare(plan: &Plan, policy: &Policy, layout: &Layout<'_>) -> Resu
         restored: BTreeSet::new(),
         room: BTreeMap::new(),
     };
-    let changes = plan
+    let mut changes: Vec<Change> = plan
         .steps
         .iter()
         .enumerate()
         .map(|(at, step)| preparation.change(at, step))
         .collect::<Result<_, _>>()?;
+    let mut inserted = BTreeSet::new();
+    for change in changes.iter_mut().rev() {
+        match change {
+            Change::Insert(change) => drop(inserted.insert(change.database.clone())),
+            Change::TrashRows(change) => change.superseded = inserted.contains(&change.database),
+            _ => {}
+        }
+    }
     Ok(changes)
 }
 
@@ -99,7 +107,8 @@ impl Preparation<'_> {
             Step::TrashRows { database, selections } => {
                 let database = self.database(database)?;
                 let stored = self.layout.trash().join(format!("rows-{at}.json"));
-                Ok(Change::TrashRows(TrashRows { database, selections: selections.clone(), stored }))
+                let (selections, superseded) = (selections.clone(), false);
+                Ok(Change::TrashRows(TrashRows { database, selections, stored, superseded }))
             }
             Step::RestoreFile { stored, path } => self.restore(at, stored, path),
             Step::CloseTrashEntry { entry } => self.close(entry),

@@ -82,7 +82,9 @@ pub enum Step {
         #[serde(serialize_with = "row_counts")]
         rows: RowSet,
         /// Whether a row whose key is there already is a conflict (or, when the policy allows
-        /// replacing, replaced and kept in the backup). Otherwise it is left as it is.
+        /// replacing, replaced and kept in the backup). Otherwise it is left as it is. Rows that
+        /// the set does not name stay in any case: to replace a whole session, delete its rows
+        /// with [`Step::TrashRows`] first, in the same plan.
         refuse_existing: bool,
     },
     /// Moves a file to the trash.

@@ -65,11 +65,17 @@ pub struct TrashedRows {
 }
 
 impl TrashedFile {
-    /// Looks whether what is kept is still as it was put there.
+    /// Looks whether what is kept is still as it was put there: a file in size, time and content,
+    /// a directory in its time.
     pub(super) fn check_kept(&self) -> Result<(), PlanError> {
-        let now = ContentStamp::of(&self.stored)?;
-        // A copy on another file system has another inode, and a directory's own size may differ.
-        if now.modified_ns == self.stamp.modified_ns {
+        let now = match self.stamp.sha256 {
+            Some(_) => ContentStamp::with_content(&self.stored)?,
+            None => ContentStamp::of(&self.stored)?,
+        };
+        let same_file =
+            self.stamp.sha256.is_none() || (now.bytes == self.stamp.bytes && now.sha256 == self.stamp.sha256);
+        // A copy on another file system has another inode.
+        if same_file && now.modified_ns == self.stamp.modified_ns {
             return Ok(());
         }
         Err(PlanError::changed(&self.stored, "what was kept in the trash has been changed"))

@@ -121,6 +121,24 @@ impl Scenario {
         .label("session", "s-1")
     }
 
+    /// A plan that deletes the rows of a session and inserts it again, one row as it was, one
+    /// changed, and one new.
+    pub(crate) fn rewriting(&self) -> Plan {
+        let mut rows = new_rows();
+        rows.tables[0].rows =
+            vec![vec![SqlValue::from("old"), SqlValue::from("Old, changed"), SqlValue::Null]];
+        rows.tables[1].rows = vec![
+            vec![SqlValue::from("old"), SqlValue::Integer(1), SqlValue::Real(0.1)],
+            vec![SqlValue::from("old"), SqlValue::Integer(3), SqlValue::Null],
+        ];
+        let database = self.database();
+        Plan::new(vec![
+            Step::TrashRows { database: database.clone(), selections: old_rows() },
+            Step::InsertRows { database, rows, refuse_existing: true },
+        ])
+        .label("harness", "example")
+    }
+
     /// Everything in the store that a harness or a person could tell apart: names, kinds, modes,
     /// contents and times of files, and all rows. Times of directories and of the database are
     /// left out: putting something into them and taking it out changes them.

@@ -21,6 +21,9 @@ pub(in super::super) struct TrashRows {
     pub(in super::super) selections: Vec<RowSelection>,
     #[serde(with = "path_text")]
     pub(in super::super) stored: PathBuf,
+    /// Whether a later step of the plan inserts into the same database: rows with the same keys
+    /// may be there again afterwards.
+    pub(in super::super) superseded: bool,
 }
 
 impl TrashRows {
@@ -44,6 +47,9 @@ impl TrashRows {
             return Err(PlanError::Mismatch { path: self.stored.clone(), detail });
         }
         write::delete(&transaction, &rows).map_err(named)?;
+        if write::presence(&transaction, &rows).map_err(named)? != Presence::None {
+            return Err(self.still_there());
+        }
         context.reach(When::Before, Action::Transaction)?;
         transaction.commit().map_err(plain)?;
         context.reach(When::After, Action::Transaction)
@@ -70,11 +76,15 @@ impl TrashRows {
     }
 
     pub(super) fn verify(&self, context: &Context<'_>) -> Result<(), PlanError> {
-        if self.presence(context)? == Some(Presence::None) {
+        if self.superseded || self.presence(context)? == Some(Presence::None) {
             return Ok(());
         }
+        Err(self.still_there())
+    }
+
+    fn still_there(&self) -> PlanError {
         let detail = "rows that were deleted are there".to_owned();
-        Err(PlanError::Mismatch { path: self.database.clone(), detail })
+        PlanError::Mismatch { path: self.database.clone(), detail }
     }
 
     pub(super) fn is_published(&self, context: &Context<'_>) -> Result<bool, PlanError> {
