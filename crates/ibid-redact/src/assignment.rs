@@ -131,16 +131,29 @@ fn joint(text: &[u8], name: &str, name_start: usize, name_end: usize) -> Option<
         }
         _ if blank > at && name.starts_with("--") && !quoted => Some((Joint::Flag, blank)),
         b'i' if blank > at && has(text, blank, b"is ") => Some((Joint::Loose, skip_blanks(text, blank + 3))),
+        b'|' if blank > at && byte(text, blank + 1) == b' ' => {
+            Some((Joint::Loose, skip_blanks(text, blank + 1)))
+        }
+        _ if blank > at && !quoted && key_name::is_screaming(name) && is_set(text, name_start) => {
+            Some((Joint::Flag, blank))
+        }
         _ if blank > at && name == "password" && is_netrc(text, name_start) => Some((Joint::Flag, blank)),
         _ => None,
     }
 }
 
+/// Whether a command that takes a name and a value stands right before a name: Docker's `ENV`, Windows' `setx`.
+fn is_set(text: &[u8], at: usize) -> bool {
+    text.get(..at).is_some_and(|before| before.ends_with(b"ENV ") || before.ends_with(b"setx "))
+}
+
 /// Whether `login` and a user name stand right before a name, as they do in a netrc line.
 fn is_netrc(text: &[u8], at: usize) -> bool {
     let window = text.get(at.saturating_sub(96)..at).unwrap_or(&[]);
-    let mut words = window.rsplit(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty());
-    words.next().is_some_and(|user| user != b"login") && words.next() == Some(b"login")
+    let mut words =
+        mark::after_last(window).rsplit(|b| b.is_ascii_whitespace()).filter(|word| !word.is_empty());
+    words.next().is_some_and(|user| user != b"login" && !user.contains(&b']'))
+        && words.next() == Some(b"login")
 }
 
 /// Where a quoted value that opens at `at` lies, between its quotes; `None` if none opens there.

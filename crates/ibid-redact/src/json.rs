@@ -124,9 +124,13 @@ fn string(
     // After the credential of a header there may be more.
     if telling == Some(Telling::Authorization)
         && let [Span { end, .. }] = found[..]
-        && end < text.len()
+        && let Some(rest) = text.get(end..)
     {
-        found.extend(scanner.spans(text).into_iter().filter(|span| span.start >= end));
+        found.extend(scanner.spans(rest).into_iter().map(|span| Span {
+            start: end + span.start,
+            end: end + span.end,
+            kind: span.kind,
+        }));
     }
     for span in found {
         let (start, end) = match &unescaped {

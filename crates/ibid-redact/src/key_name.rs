@@ -54,6 +54,10 @@ pub(crate) const ANCHORS: &[&str] = &[
     "authkey",
     "_key",
     "-key",
+    "api key",
+    "access key",
+    "secret key",
+    "pw=",
     "_auth",
     "\"auth",
     "'auth",
@@ -68,6 +72,7 @@ pub(crate) const ANCHORS: &[&str] = &[
 /// Words at the end of a name that say which of several values it is.
 const QUALIFIERS: &[&str] = &[
     "again",
+    "base",
     "backup",
     "confirm",
     "confirmation",
@@ -273,7 +278,10 @@ pub(crate) fn telling(name: &str) -> Option<Telling> {
     match last {
         "authorization" => Some(Telling::Authorization),
         "cookie" | "cookies" => Some(Telling::Cookie),
-        "pwd" if previous.is_empty() || previous == "old" => None,
+        // `PWD` and `OLDPWD` are directories.
+        "pwd" if previous == "old" || (previous.is_empty() && is_screaming(name)) => None,
+        "oldpwd" => None,
+        "pwd" | "pw" if previous.is_empty() => value(Kind::Password, Strictness::Opaque),
         "password" | "passwd" | "passphrase" | "passcode" | "pwd" => {
             value(Kind::Password, Strictness::Anything)
         }

@@ -34,6 +34,7 @@
 
 mod ascii;
 mod assignment;
+mod command;
 mod header;
 mod json;
 mod jwt;

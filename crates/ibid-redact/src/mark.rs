@@ -12,6 +12,14 @@ pub(crate) fn push(out: &mut String, kind: Kind) {
     out.push(']');
 }
 
+/// What follows the last mark of a window.
+///
+/// Rules that look back do not look past what is replaced, whether this pass did it or an earlier one.
+pub(crate) fn after_last(window: &[u8]) -> &[u8] {
+    let last = window.windows(OPENING.len()).rposition(|part| part == OPENING.as_bytes());
+    last.and_then(|at| window.get(at + OPENING.len()..)).unwrap_or(window)
+}
+
 /// The end of the mark that begins at a position, if one does.
 pub(crate) fn end(text: &[u8], at: usize) -> Option<usize> {
     if !ascii::has(text, at, OPENING.as_bytes()) {

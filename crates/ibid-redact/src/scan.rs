@@ -3,7 +3,7 @@
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 
 use crate::kind::Kind;
-use crate::{ascii, assignment, header, jwt, key_name, mark, pem, url, vendor};
+use crate::{ascii, assignment, command, header, jwt, key_name, mark, pem, url, vendor};
 
 /// A part of the text to replace, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,8 @@ enum Rule {
     Url,
     Telegram,
     SlackWebhook,
+    Sshpass,
+    CurlUser,
     Bearer,
     Basic,
     Base64,
@@ -44,6 +46,9 @@ impl Scanner {
             ("://", Rule::Url),
             (":AA", Rule::Telegram),
             ("hooks.slack.com/", Rule::SlackWebhook),
+            ("sshpass -p", Rule::Sshpass),
+            (" -u ", Rule::CurlUser),
+            (" --user ", Rule::CurlUser),
             ("bearer ", Rule::Bearer),
             ("basic ", Rule::Basic),
             (";base64,", Rule::Base64),
@@ -134,6 +139,10 @@ impl Rule {
                 let (start, end) = header::after_scheme(bytes, to, matches!(self, Self::Basic))?;
                 let shaped = vendor::token_at(bytes, start).filter(|(token_end, _)| *token_end == end);
                 Some((start, end, shaped.map_or(Kind::Authorization, |(_, kind)| kind)))
+            }
+            Self::Sshpass => command::sshpass(bytes, to).map(|(start, end)| (start, end, Kind::Password)),
+            Self::CurlUser => {
+                command::curl_user(bytes, from, to).map(|(start, end)| (start, end, Kind::Password))
             }
             Self::Base64 | Self::Mark => None,
         }

@@ -193,15 +193,22 @@ fn is_content_hash(value: &str) -> bool {
         })
 }
 
-/// Whether letters read as a word or as words in camel case.
+/// Whether letters read as a word or as words in camel case: few humps, and no long run of consonants.
+///
+/// Only letters of both cases are held to it: acronyms and lower-case abbreviations are words too.
 fn is_wordlike(letters: &str) -> bool {
-    let mut humps = 0;
+    let (mut humps, mut consonants, mut most_consonants) = (0, 0, 0);
     let mut previous = b'A';
     for b in letters.bytes() {
         humps += usize::from(previous.is_ascii_lowercase() && b.is_ascii_uppercase());
+        consonants = if b"aeiouy".contains(&b.to_ascii_lowercase()) { 0 } else { consonants + 1 };
+        most_consonants = consonants.max(most_consonants);
         previous = b;
     }
-    letters.len() <= 48 && humps * 4 <= letters.len()
+    let mixed = letters.bytes().skip(1).any(|b| b.is_ascii_uppercase())
+        && letters.bytes().any(|b| b.is_ascii_lowercase());
+    letters.len() <= 48
+        && (!mixed || letters.len() < 8 || (humps * 5 <= letters.len() && most_consonants <= 5))
 }
 
 /// Whether every part between separators is a word (with a short number after it) or a number: `my-service-v2`,
@@ -233,9 +240,9 @@ fn entropy(value: &str) -> f64 {
         .sum()
 }
 
-/// Whether the body of a token with a vendor's prefix could be real.
-pub(crate) fn could_be_a_key(body: &str) -> bool {
-    !is_placeholder(body) && !is_slug(body) && entropy(body.get(..64).unwrap_or(body)) >= 2.2
+/// Whether the body of a token with a vendor's prefix could be real. One of an exact length may read as a word.
+pub(crate) fn could_be_a_key(body: &str, exact: bool) -> bool {
+    !is_placeholder(body) && (exact || !is_slug(body)) && entropy(body.get(..64).unwrap_or(body)) >= 2.2
 }
 
 /// Whether a value looks like nothing but a random token.
@@ -248,8 +255,9 @@ pub(crate) fn is_random(value: &str) -> bool {
         && !value
             .bytes()
             .any(|b| matches!(b, b'(' | b')' | b'{' | b'}' | b'<' | b'>' | b'"' | b'\'' | b'`' | b'|'))
+        && !value.contains("::")
         && letters >= 4
-        && (digits >= 2 || letters >= 20)
+        && (digits >= 1 || letters >= 20)
         && !is_left_alone(value)
         && !is_slug(value)
         && entropy(sample) >= 3.0
@@ -278,14 +286,19 @@ pub(crate) fn is_secret(value: &str, strictness: Strictness, form: Form) -> bool
         && bytes.contains(&b'_');
     match strictness {
         Strictness::Random => is_random(value),
-        Strictness::Opaque if value.bytes().any(|b| b.is_ascii_whitespace()) => false,
+        Strictness::Opaque if value.contains("::") || value.bytes().any(|b| b.is_ascii_whitespace()) => false,
         Strictness::Opaque => match form {
             _ if is_code(value) && form != Form::Quoted => false,
             Form::Environment if !is_constant && !is_name && value.len() >= 6 && has_letter => {
                 !is_slug(value) || value.bytes().all(|b| b.is_ascii_alphanumeric())
             }
             Form::Quoted => value.len() >= 6 && !is_slug(value),
-            _ => value.len() >= 8 && !is_slug(value) && has_letter && (has_digit || is_random(value)),
+            _ => {
+                value.len() >= 8
+                    && !is_slug(value)
+                    && has_letter
+                    && (has_digit || is_random(value) || bytes.iter().all(u8::is_ascii_alphabetic))
+            }
         },
         Strictness::Anything => match form {
             Form::Quoted if value.bytes().any(|b| b.is_ascii_whitespace()) => !is_sentence(value),
@@ -297,7 +310,7 @@ pub(crate) fn is_secret(value: &str, strictness: Strictness, form: Form) -> bool
                     .any(|b| b.is_ascii_punctuation() && !matches!(b, b'_' | b'-' | b'.' | b':' | b'/'));
                 value.len() >= 6
                     && has_letter
-                    && (has_digit || symbol)
+                    && (has_digit || symbol || !is_slug(value))
                     && !is_name
                     && !is_constant
                     && !is_code(value)

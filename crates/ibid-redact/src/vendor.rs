@@ -170,7 +170,7 @@ impl Shape {
             return None;
         }
         let body = std::str::from_utf8(text.get(body..end)?).ok()?;
-        value::could_be_a_key(body).then_some(end)
+        value::could_be_a_key(body, self.longest == self.shortest).then_some(end)
     }
 }
 
@@ -214,6 +214,6 @@ pub(crate) fn slack_webhook(text: &[u8], after_anchor: usize) -> Option<(usize, 
     }
     let end = run(text, verb + 1, 128, |b| b.is_ascii_alphanumeric() || b == b'/');
     let path = std::str::from_utf8(text.get(verb + 1..end)?).ok()?;
-    (path.len() >= 24 && path.matches('/').count() >= 2 && value::could_be_a_key(path))
+    (path.len() >= 24 && path.matches('/').count() >= 2 && value::could_be_a_key(path, false))
         .then_some((verb + 1, end))
 }

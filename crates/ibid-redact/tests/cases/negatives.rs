@@ -110,6 +110,13 @@ pub(crate) const CASES: &[&str] = &[
     "a login form component with email and password fields",
     "GOG_KEYRING_PASSWORD=\"[REMOVED]\"",
     "\"thinking\": \"\", \"signature\": \"EqMBCkYIBhgCKkBq1w9sT7vYkZ0n3fHc8Lr5\"",
+    "docker run -u node:node1 image",
+    "docker run --user 1000:1000 -e A=b curl",
+    "pub const TOKEN: &str = \"$serde_json::private::Number\";",
+    "the api key is required, the secret key is stored encrypted",
+    "| token | string | the password | text1 |",
+    "const SESSION_TOKEN_COOKIE = 'getProviderAccessTokenFromCookieStore';",
+    "\"pwd\": \"/home/u/project2\", \"pwd\": \"project\"",
     // Marks.
     "password=[redacted:password] token: [redacted:token]",
     "Authorization: Bearer [redacted:authorization]",
