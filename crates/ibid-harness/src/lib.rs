@@ -15,6 +15,9 @@
 //! version.
 
 pub mod core;
+pub mod families;
+pub mod ibid_json;
+pub mod simple;
 
 pub use core::scan::{Control, Cursor, Fact, ScanEvent, Sink, Wants};
 pub use core::{
@@ -26,7 +29,8 @@ pub use core::{
 };
 
 /// Every harness, in the order in which lists name them. Adding one is a folder and a line here.
-static HARNESSES: &[&dyn AnyHarness] = &[];
+static HARNESSES: &[&dyn AnyHarness] =
+    &[&core::Erased::<simple::Simple>::new(), &core::Erased::<ibid_json::IbidJson>::new()];
 
 /// Every harness that Ibid knows.
 #[must_use]

@@ -17,6 +17,8 @@ use crate::{
 pub enum ThinkingRule {
     /// It takes none.
     Drop,
+    /// It is a form for exchange, and takes everything as it is.
+    Keep,
     /// It takes the text alone, and shows it to people without sending it to the model.
     Text,
     /// It takes thinking only with a token of this provider, since it sends what it finds.
@@ -299,6 +301,7 @@ impl Repair<'_> {
     fn thinking(&mut self, thinking: &Thinking, message: &Message) -> Option<Block> {
         let kept = match self.rules.thinking {
             ThinkingRule::Drop => None,
+            ThinkingRule::Keep => Some(thinking.clone()),
             ThinkingRule::Text if thinking.text.is_blank() => None,
             ThinkingRule::Text => {
                 if !thinking.tokens.is_empty() {

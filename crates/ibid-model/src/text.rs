@@ -258,6 +258,56 @@ impl Json {
         Json(Text::from(out))
     }
 
+    /// The value on indented lines, for people; spelling and order stay as they are.
+    #[must_use]
+    pub fn pretty(&self) -> String {
+        let compact = self.compact();
+        let mut out = String::with_capacity(compact.as_str().len() * 2);
+        let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+        let mut chars = compact.as_str().chars().peekable();
+        let line = |out: &mut String, depth: usize| {
+            out.push('\n');
+            out.extend(std::iter::repeat_n("  ", depth));
+        };
+        while let Some(c) = chars.next() {
+            if in_string {
+                out.push(c);
+                match c {
+                    _ if escaped => escaped = false,
+                    '\\' => escaped = true,
+                    '"' => in_string = false,
+                    _ => {}
+                }
+                continue;
+            }
+            match c {
+                '{' | '[' if matches!(chars.peek(), Some('}' | ']')) => out.push(c),
+                '{' | '[' => {
+                    out.push(c);
+                    depth += 1;
+                    line(&mut out, depth);
+                }
+                '}' | ']' => {
+                    if !out.ends_with(['{', '[']) {
+                        depth = depth.saturating_sub(1);
+                        line(&mut out, depth);
+                    }
+                    out.push(c);
+                }
+                ',' => {
+                    out.push(c);
+                    line(&mut out, depth);
+                }
+                ':' => out.push_str(": "),
+                _ => {
+                    in_string = c == '"';
+                    out.push(c);
+                }
+            }
+        }
+        out
+    }
+
     /// A copy in which every escaped lone surrogate is `\ufffd`, and how many there were.
     #[must_use]
     pub fn without_lone_surrogates(&self) -> (Json, usize) {
@@ -388,6 +438,14 @@ mod tests {
     fn compact_leaves_strings_alone() {
         let json = Json::from_text("{ \"a b\" : [ 1 , \"x \\\" y\" ] }").unwrap();
         assert_eq!(json.compact().as_str(), r#"{"a b":[1,"x \" y"]}"#);
+    }
+
+    #[test]
+    fn pretty_is_what_serde_json_would_write_but_for_spelling() {
+        let written = r#"{"a":[1,{"b":{}},[]],"c":"x \" { y","d":1.50}"#;
+        let value: serde_json::Value = serde_json::from_str(written).unwrap();
+        let expected = serde_json::to_string_pretty(&value).unwrap().replace("1.5", "1.50");
+        assert_eq!(Json::from_text(written).unwrap().pretty(), expected);
     }
 
     #[test]

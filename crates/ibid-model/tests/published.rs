@@ -1,5 +1,7 @@
 //! What is published about the model is what the types say.
 
+#![allow(clippy::unwrap_used, reason = "a test states what it expects")]
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use ibid_carrier::jsonl::Checkpoint;
 use ibid_model::{
-    Compaction, Event, Finding, Lineage, Message, MessageId, ModelCall, SessionId, Text, Timestamp,
+    Block, Compaction, Event, Finding, Lineage, Message, MessageId, ModelCall, SessionId, Text, Timestamp,
     TitleOrigin,
 };
 use serde::{Deserialize, Serialize};
@@ -173,4 +173,59 @@ impl CallLedger {
     pub fn into_calls(self) -> Vec<ModelCall> {
         self.calls
     }
+}
+
+/// Streams a session that was loaded whole, for carriers that are not append-only. Returns
+/// whether it came to the end.
+pub fn emit(common: &super::Common, wants: Wants, control: &Control<'_>, sink: &mut dyn Sink) -> bool {
+    let session = &common.session;
+    let mut events: Vec<ScanEvent> = Vec::new();
+    if wants.metadata {
+        events.push(ScanEvent::Fact(Fact::Id(session.id.clone())));
+        events.extend(facts(&session.meta).into_iter().map(ScanEvent::Fact));
+        events.extend(session.lineage.iter().cloned().map(ScanEvent::Lineage));
+    }
+    if wants.text || wants.tools {
+        events.extend(
+            session.messages.iter().filter_map(|message| wanted(message, wants)).map(ScanEvent::Message),
+        );
+    }
+    if wants.metadata {
+        events.extend(session.compactions.iter().cloned().map(ScanEvent::Compaction));
+        events.extend(session.events.iter().cloned().map(ScanEvent::Event));
+        events.extend(session.head.clone().map(ScanEvent::Head));
+    }
+    if wants.usage {
+        events.extend(session.calls.iter().cloned().map(ScanEvent::Call));
+    }
+    events.extend(common.findings.iter().cloned().map(ScanEvent::Finding));
+    events.into_iter().all(|event| !control.stopped() && sink.take(event))
+}
+
+/// The facts that give this list entry again.
+fn facts(meta: &ibid_model::Meta) -> Vec<Fact> {
+    let mut facts = Vec::new();
+    facts.extend(meta.title.clone().map(|title| Fact::Title(title.text, title.origin)));
+    facts.extend(meta.preview.clone().map(Fact::Preview));
+    facts.extend(meta.cwd.clone().map(Fact::Cwd));
+    facts.extend(meta.model.clone().map(Fact::Model));
+    facts.extend(meta.started.map(Fact::Stamp));
+    facts.extend(meta.updated.map(Fact::Stamp));
+    facts.extend(meta.git_branch.clone().map(Fact::GitBranch));
+    facts.extend(meta.version.clone().map(Fact::Version));
+    facts.extend(meta.originator.clone().map(Fact::Originator));
+    facts.push(Fact::Archived(meta.archived));
+    facts
+}
+
+/// The part of a message that is wanted; none when nothing of it is.
+#[must_use]
+pub fn wanted(message: &Message, wants: Wants) -> Option<Message> {
+    let tool = |block: &Block| matches!(block, Block::ToolUse(_) | Block::ToolResult(_));
+    let keep = |block: &Block| if tool(block) { wants.tools } else { wants.text };
+    if message.blocks.iter().all(keep) {
+        return (!message.blocks.is_empty() || wants.text).then(|| message.clone());
+    }
+    let blocks: Vec<Block> = message.blocks.iter().filter(|block| keep(block)).cloned().collect();
+    (!blocks.is_empty()).then(|| Message { blocks, ..message.clone() })
 }

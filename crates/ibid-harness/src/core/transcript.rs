@@ -14,12 +14,24 @@ pub trait Harness: Sized + Send + Sync + 'static {
 }
 
 /// A session in the form of harness `H`.
-#[derive(Clone, Debug)]
 pub struct Transcript<H: Harness> {
     /// The session's id.
     pub id: SessionId,
     /// Its carriers.
     pub body: H::Body,
+}
+
+// Derived implementations would ask the same of `H`, which is only a name.
+impl<H: Harness> Clone for Transcript<H> {
+    fn clone(&self) -> Self {
+        Transcript { id: self.id.clone(), body: self.body.clone() }
+    }
+}
+
+impl<H: Harness> std::fmt::Debug for Transcript<H> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{}", H::DECLARATION.id, self.id)
+    }
 }
 
 /// The content of one carrier.
