@@ -6,6 +6,7 @@
 //! - [`Document`] holds a whole file and reads its records in parallel, sharing its memory.
 //! - [`Scanner`] goes over a file of any size in a fixed buffer.
 //! - [`Checkpoint`] tells whether a file that was read before was only appended to since.
+//! - [`Members`] finds a few fields of a large row without reading the rest.
 //! - [`Builder`] writes records.
 //!
 //! ```
@@ -30,6 +31,7 @@ mod duplicate_keys;
 mod records;
 mod recovery;
 mod scanner;
+mod skim;
 #[cfg(test)]
 mod tests;
 mod values;
@@ -39,6 +41,7 @@ pub use checkpoint::{Change, Checkpoint};
 pub use document::{Document, Line, Lines};
 pub use records::{Item, Records};
 pub use scanner::{FileInput, RawLine, Scanner, open_scanner};
+pub use skim::{Elements, Member, Members, RawSlice};
 
 /// How much a reader takes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
