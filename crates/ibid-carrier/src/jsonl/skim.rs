@@ -32,11 +32,20 @@ use super::{is_space, trim};
 #[derive(Clone, Debug)]
 pub struct Members<'a> {
     inside: Inside<'a>,
+    enter: &'a [&'a str],
+    /// The keys of the objects that were entered; the first `depth` count.
+    entered: [&'a [u8]; MOST_ENTERED],
+    depth: usize,
 }
+
+/// How many objects can be entered one inside the other.
+const MOST_ENTERED: usize = 4;
 
 /// One member of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member<'a> {
+    /// The key of the entered object that it belongs to; empty for the outermost.
+    pub within: &'a [u8],
     /// Its key as it is written, without the quotes.
     pub key: &'a [u8],
     /// Its value.
@@ -58,7 +67,15 @@ impl<'a> Members<'a> {
     /// are no object have no members and are not whole.
     #[must_use]
     pub fn of(bytes: &'a [u8]) -> Members<'a> {
-        Members { inside: Inside::of(bytes, b'{') }
+        Members::entering(bytes, &[])
+    }
+
+    /// The same, but where an object stands under one of the keys of `enter` (whatever object it
+    /// is in), its members come instead of it, so that it is gone over only once. At most four
+    /// objects are entered one inside the other; a fifth comes as a value.
+    #[must_use]
+    pub fn entering(bytes: &'a [u8], enter: &'a [&'a str]) -> Members<'a> {
+        Members { inside: Inside::of(bytes, b'{'), enter, entered: [b""; MOST_ENTERED], depth: 0 }
     }
 
     /// Whether all members were handed out, and the object ended where the bytes end.
@@ -66,20 +83,59 @@ impl<'a> Members<'a> {
     pub fn is_whole(&self) -> bool {
         self.inside.state == State::Whole
     }
+
+    /// Goes into the object under `key` that begins here, if it is to be entered.
+    fn enter(&mut self, key: &'a [u8]) -> bool {
+        let wanted = self.inside.bytes.get(self.inside.at) == Some(&b'{')
+            && self.enter.iter().any(|name| name.as_bytes() == key);
+        let Some(place) = self.entered.get_mut(self.depth).filter(|_| wanted) else { return false };
+        *place = key;
+        self.depth += 1;
+        self.inside.at += 1;
+        self.inside.state = State::First;
+        true
+    }
+
+    /// Leaves an entered object at its end.
+    fn leave(&mut self) -> bool {
+        let at_end = self.inside.bytes.get(self.inside.at) == Some(&b'}');
+        if self.depth == 0 || !at_end || self.inside.state == State::Broken {
+            return false;
+        }
+        self.depth -= 1;
+        self.inside.at += 1;
+        self.inside.state = State::Later;
+        true
+    }
 }
 
 impl<'a> Iterator for Members<'a> {
     type Item = Member<'a>;
 
     fn next(&mut self) -> Option<Member<'a>> {
-        let inside = &mut self.inside;
-        inside.step(b'}', |inside| {
-            let key = inside.take_key()?;
-            inside.skip_space();
-            inside.take_byte(b':')?;
-            inside.skip_space();
-            Some(Member { key, value: inside.take_value()? })
-        })
+        loop {
+            self.inside.skip_space();
+            if self.leave() {
+                continue;
+            }
+            let key = self.inside.step(b'}', |inside| {
+                let key = inside.take_key()?;
+                inside.skip_space();
+                inside.take_byte(b':')?;
+                inside.skip_space();
+                Some(key)
+            })?;
+            if self.enter(key) {
+                continue;
+            }
+            let Some(value) = self.inside.take_value() else {
+                self.inside.state = State::Broken;
+                return None;
+            };
+            let within =
+                self.depth.checked_sub(1).and_then(|top| self.entered.get(top)).copied().unwrap_or_default();
+            return Some(Member { within, key, value });
+        }
     }
 }
 
@@ -378,6 +434,47 @@ mod tests {
             members.by_ref().for_each(drop);
             assert!(!members.is_whole(), "{line}");
         }
+    }
+
+    #[test]
+    fn entered_objects_give_their_members_in_their_place() {
+        let line = br#"{"a":1,"message":{"id":"m","usage":{"out":2},"content":[{"id":"no"}]},"usage":null,"b":{"id":3}}"#;
+        let mut members = Members::entering(line, &["message", "usage"]);
+        let shown = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let found: Vec<_> = members
+            .by_ref()
+            .map(|m| format!("{}.{}={}", shown(m.within), shown(m.key), shown(m.value.bytes())))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ".a=1",
+                "message.id=\"m\"",
+                "usage.out=2",
+                "message.content=[{\"id\":\"no\"}]",
+                ".usage=null",
+                ".b={\"id\":3}"
+            ]
+        );
+        assert!(members.is_whole());
+    }
+
+    #[test]
+    fn a_broken_entered_object_is_not_whole() {
+        for line in [
+            "{\"m\":{\"a\":1}",
+            "{\"m\":{\"a\":1,}}",
+            "{\"m\":{]}}",
+            "{\"m\":{}\"a\":1}",
+            "{\"m\":{\"m\":{\"m\":{\"m\":{\"m\":{}}}}}",
+        ] {
+            let mut members = Members::entering(line.as_bytes(), &["m"]);
+            members.by_ref().for_each(drop);
+            assert!(!members.is_whole(), "{line}");
+        }
+        let mut deep = Members::entering(br#"{"m":{"m":{"m":{"m":{"m":{"m":1}}}}}}"#, &["m"]);
+        assert_eq!(deep.by_ref().map(|m| m.value.bytes()).collect::<Vec<_>>(), [br#"{"m":1}"#]);
+        assert!(deep.is_whole());
     }
 
     #[test]
