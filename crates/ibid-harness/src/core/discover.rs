@@ -49,7 +49,7 @@ pub fn discover(
     let mut discoveries = Vec::with_capacity(listings.len());
     for (harness, listing, root) in listings {
         progress.found.fetch_add(listing.sessions.len(), Ordering::Relaxed);
-        let read: Vec<Result<Discovered, Finding>> = listing
+        let read: Vec<Result<Discovered, Box<Finding>>> = listing
             .sessions
             .par_iter()
             .map(|listed| {
@@ -71,7 +71,7 @@ pub fn discover(
         for found in read {
             match found {
                 Ok(session) => discovery.sessions.push(session),
-                Err(finding) => discovery.findings.push(finding),
+                Err(finding) => discovery.findings.push(*finding),
             }
         }
         discovery.sessions.sort_by(|a, b| {
@@ -85,8 +85,12 @@ pub fn discover(
     discoveries
 }
 
-fn describe(harness: &dyn AnyHarness, listed: &Listed, context: &Context<'_>) -> Result<Discovered, Finding> {
+fn describe(
+    harness: &dyn AnyHarness,
+    listed: &Listed,
+    context: &Context<'_>,
+) -> Result<Discovered, Box<Finding>> {
     harness.describe(listed, context).map_err(|error| {
-        Finding::new(FindingKind::Unreadable, error.to_string()).at_path(&listed.reference.path)
+        Box::new(Finding::new(FindingKind::Unreadable, error.to_string()).at_path(&listed.reference.path))
     })
 }

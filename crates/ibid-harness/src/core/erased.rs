@@ -104,6 +104,10 @@ impl fmt::Debug for AnyTranscript {
     }
 }
 
+#[expect(
+    clippy::wrong_self_convention,
+    reason = "the names are those of the traits that the facade stands for"
+)]
 /// A harness, chosen at run time. The methods are those of [`Store`], [`super::Codec`] and [`TextCodec`].
 pub trait AnyHarness: Send + Sync {
     /// What it says of itself.
