@@ -17,6 +17,7 @@
 pub mod core;
 pub mod families;
 pub mod ibid_json;
+pub mod pi;
 pub mod simple;
 
 pub use core::scan::{Control, Cursor, Fact, ScanEvent, Sink, Wants};
@@ -29,8 +30,11 @@ pub use core::{
 };
 
 /// Every harness, in the order in which lists name them. Adding one is a folder and a line here.
-static HARNESSES: &[&dyn AnyHarness] =
-    &[&core::Erased::<simple::Simple>::new(), &core::Erased::<ibid_json::IbidJson>::new()];
+static HARNESSES: &[&dyn AnyHarness] = &[
+    &core::Erased::<pi::Pi>::new(),
+    &core::Erased::<simple::Simple>::new(),
+    &core::Erased::<ibid_json::IbidJson>::new(),
+];
 
 /// Every harness that Ibid knows.
 #[must_use]

@@ -112,6 +112,8 @@ loss_kinds! {
     StopReason = "stop-reason", Dropped;
     /// A time was unknown and the target requires one; the nearest known one was written.
     TimeFilled = "time-filled", Added;
+    /// A field was unknown and the target requires one; nothing, zero, or what follows from the model's name was written.
+    FieldFilled = "field-filled", Added;
     /// A time was left behind, or is less exact.
     Time = "time", Dropped;
     /// The title was left behind.

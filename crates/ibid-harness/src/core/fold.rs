@@ -1,6 +1,8 @@
 //! From the events of a scan to what a list shows.
 
-use ibid_model::{Compaction, Event, Finding, Lineage, Message, MessageId, Meta, ModelCall, SessionId};
+use ibid_model::{
+    Compaction, Event, Finding, Lineage, Message, MessageId, Meta, ModelCall, SessionId, TitleOrigin,
+};
 
 use super::scan::{CallLedger, Fact, ScanEvent, Sink};
 
@@ -38,6 +40,10 @@ impl Fold {
         match fact {
             Fact::Id(id) => {
                 self.id.get_or_insert(id);
+            }
+            // A person took the name away.
+            Fact::Title(text, TitleOrigin::Person) if text.is_blank() => {
+                meta.title = meta.title.take().filter(|title| title.origin != TitleOrigin::Person);
             }
             Fact::Title(text, origin) => meta.offer_title(&text, origin),
             Fact::Preview(text) => meta.offer_preview(&text),

@@ -210,6 +210,9 @@ pub enum StoreError {
         /// What is not possible, and what is.
         reason: &'static str,
     },
+    /// What a scan was to go on from is no longer there.
+    #[error("{0} was rewritten since it was last read; read it again from the beginning")]
+    Rewritten(String),
     /// The deadline passed, or the caller cancelled.
     #[error("reading {0} was stopped before the end")]
     Stopped(String),

@@ -1,3 +1,4 @@
 //! What several harnesses share.
 
 pub mod documents;
+pub mod pi_tree;

@@ -1,0 +1,152 @@
+//! pi: a coding agent whose sessions are trees in JSONL files.
+//!
+//! Known from running 1.6.0 (npm `@earendil-works/pi-coding-agent`) and 0.73.1 (npm
+//! `@mariozechner/pi-coding-agent`), their documentation, and files of late 2025; see
+//! `docs/formats/pi.md`.
+
+use std::path::{Path, PathBuf};
+
+use ibid_carrier::fingerprint::Fingerprint;
+use ibid_model::{Origin, Session};
+
+use crate::core::scan::{Control, Cursor, Sink, Wants};
+use crate::core::{
+    Capabilities, Codec, CodecError, Common, Context, Converted, Declaration, Deleting, Discovered, Harness,
+    HarnessId, Listed, Listing, Reference, ResumeRecipe, Root, RootOrigin, SaveOptions, Saving, Store,
+    StoreError, Surroundings, Target, TextCodec, Transcript,
+};
+use crate::families::pi_tree::{self, Dialect, TreeFile};
+
+/// pi.
+#[derive(Clone, Copy, Debug)]
+pub struct Pi;
+
+static DECLARATION: Declaration = Declaration {
+    id: HarnessId::declare("pi"),
+    name: "pi",
+    aliases: &["pi-coding-agent"],
+    capabilities: Capabilities {
+        store: true,
+        write: true,
+        resume: true,
+        subagents: false,
+        branches: true,
+        compaction: true,
+    },
+    // Asked for by path, it opens a session of any project; asked for by id under -p it does
+    // nothing at all when the project is another, and reports success (1.6.0 and 0.73.1).
+    resume: Some(ResumeRecipe { program: "pi", arguments: &["--session", "{path}"], in_cwd: true }),
+    context_window: 200_000,
+    versions_seen: &["1.6.0", "0.73.1"],
+    retention_days: None,
+};
+
+static DIALECT: Dialect =
+    Dialect { harness: "pi", name: "pi", leaf_entries: false, origin: |_| Origin::Person };
+
+/// The newest version of the format that was seen.
+const FORMAT: u64 = 3;
+
+/// Names the directory that holds session files themselves, without folders for projects.
+const SESSION_DIR: &str = "PI_CODING_AGENT_SESSION_DIR";
+
+/// Names the directory that stands for `~/.pi/agent`.
+const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
+
+fn transcript((id, body): (ibid_model::SessionId, TreeFile)) -> Transcript<Pi> {
+    Transcript { id, body }
+}
+
+impl Harness for Pi {
+    const DECLARATION: &'static Declaration = &DECLARATION;
+    type Body = TreeFile;
+}
+
+impl Codec for Pi {
+    fn to_common(transcript: &Transcript<Pi>) -> Result<Common, CodecError> {
+        pi_tree::to_common(&DIALECT, &transcript.body)
+    }
+
+    fn from_common(session: &Session, target: &Target) -> Result<Converted<Transcript<Pi>>, CodecError> {
+        let Converted { value, losses } = pi_tree::from_common(&DIALECT, session, target)?;
+        Ok(Converted { value: transcript(value), losses })
+    }
+}
+
+impl TextCodec for Pi {
+    fn from_text(text: &[u8]) -> Result<Transcript<Pi>, CodecError> {
+        pi_tree::from_bytes(&DIALECT, text).map(transcript)
+    }
+
+    fn to_text(transcript: &Transcript<Pi>) -> Result<Vec<u8>, CodecError> {
+        Ok(transcript.body.document.bytes().to_vec())
+    }
+}
+
+impl Store for Pi {
+    fn roots(machine: &Surroundings) -> Vec<Root> {
+        let mut roots = Vec::new();
+        if let Some(path) = machine.directory(SESSION_DIR) {
+            roots.push(Root { path, origin: RootOrigin::Variable(SESSION_DIR) });
+        }
+        roots.push(match machine.directory(AGENT_DIR) {
+            Some(agent) => Root { path: agent.join("sessions"), origin: RootOrigin::Variable(AGENT_DIR) },
+            None => Root {
+                path: machine.home().join(".pi").join("agent").join("sessions"),
+                origin: RootOrigin::Default,
+            },
+        });
+        roots
+    }
+
+    fn list(root: &Root, _: &Context<'_>) -> Listing {
+        pi_tree::list(DECLARATION.id, root)
+    }
+
+    fn describe(listed: &Listed, context: &Context<'_>) -> Result<Discovered, StoreError> {
+        pi_tree::describe(&DIALECT, listed, context.limits)
+    }
+
+    fn load(reference: &Reference, context: &Context<'_>) -> Result<Transcript<Pi>, StoreError> {
+        pi_tree::load(&DIALECT, reference, context).map(transcript)
+    }
+
+    fn scan(
+        reference: &Reference,
+        from: &Cursor,
+        wants: Wants,
+        control: &Control<'_>,
+        sink: &mut dyn Sink,
+        context: &Context<'_>,
+    ) -> Result<Cursor, StoreError> {
+        pi_tree::scan_file(&DIALECT, &reference.path, from, wants, control, sink, context.limits)
+    }
+
+    fn save(
+        transcript: &Transcript<Pi>,
+        options: &SaveOptions,
+        context: &Context<'_>,
+    ) -> Result<Saving, StoreError> {
+        let named = context.machine.directory(SESSION_DIR);
+        let root: PathBuf = options
+            .root
+            .clone()
+            .or_else(|| Pi::roots(context.machine).into_iter().next().map(|root| root.path))
+            .unwrap_or_default();
+        let place =
+            pi_tree::SavePlace { flat: named.as_ref() == Some(&root), root, replace: options.replace };
+        pi_tree::save(&DIALECT, DECLARATION.id, (&transcript.id, &transcript.body), place)
+    }
+
+    fn delete(reference: &Reference, _: &Context<'_>) -> Result<Deleting, StoreError> {
+        pi_tree::delete(&DIALECT, reference)
+    }
+
+    fn fingerprints(references: &[Reference], _: &Context<'_>) -> Vec<Result<Fingerprint, StoreError>> {
+        pi_tree::fingerprints(&DIALECT, references)
+    }
+
+    fn recognises(path: &Path, head: &[u8]) -> u8 {
+        pi_tree::recognises(path, head, FORMAT)
+    }
+}
