@@ -1,16 +1,17 @@
 //! What every command needs to know of the machine, and the ways to sessions.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
 use ibid_carrier::jsonl::Limits;
 use ibid_carrier::plan::Engine;
 use ibid_harness::{
-    AnyHarness, AnyTranscript, Class, Context, Discovered, Discovery, DiscoveryCache, Progress, Resolution,
-    SessionName, Surroundings, discover, resolve,
+    AnyHarness, AnyTranscript, Class, Context, Discovered, Discovery, DiscoveryCache, Listed, Progress,
+    Reference, Resolution, SessionName, Surroundings, discover, resolve,
 };
 use ibid_model::Finding;
 
+use crate::config::Config;
 use crate::exit::Failure;
 use crate::output;
 
@@ -44,8 +45,11 @@ fn parse_root(text: &str) -> Result<(String, PathBuf), String> {
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) surroundings: Surroundings,
+    pub(crate) config: Config,
     limits: Limits,
     pub(crate) json: bool,
+    /// Whether `--home` (or IBID_HOME) named the home.
+    pub(crate) isolated: bool,
 }
 
 impl Machine {
@@ -61,10 +65,27 @@ impl Machine {
             None => Surroundings::of_this_machine()
                 .context("no home directory is known; set HOME, or give --home DIR")?,
         };
-        for (name, dir) in &arguments.root {
-            surroundings = surroundings.with_root(harness(name)?.declaration().id, dir.clone());
+        let config = Config::read(surroundings.config_dir(), surroundings.home())?;
+        for (id, dir) in &config.roots {
+            surroundings = surroundings.with_root(*id, dir.clone());
         }
-        Ok(Machine { surroundings, limits: Limits::default(), json: arguments.json })
+        for (name, dir) in &arguments.root {
+            let dir = std::path::absolute(dir).with_context(|| format!("{} is no path", dir.display()))?;
+            surroundings = surroundings.with_root(harness(name)?.declaration().id, dir);
+        }
+        let isolated = arguments.home.is_some();
+        Ok(Machine { surroundings, config, limits: Limits::default(), json: arguments.json, isolated })
+    }
+
+    /// The machine of a home that was made for one purpose, whatever the arguments say.
+    pub(crate) fn of_home(home: &Path) -> Machine {
+        Machine {
+            surroundings: Surroundings::isolated(home),
+            config: Config::default(),
+            limits: Limits::default(),
+            json: false,
+            isolated: true,
+        }
     }
 
     pub(crate) fn context(&self) -> Context<'_> {
@@ -72,7 +93,7 @@ impl Machine {
     }
 
     pub(crate) fn engine(&self) -> Engine {
-        Engine::new(self.surroundings.data_dir())
+        Engine::new(self.surroundings.data_dir()).with_cache(self.surroundings.cache_dir())
     }
 
     /// Finds the sessions of these harnesses, with a progress bar when it takes long.
@@ -114,13 +135,32 @@ impl Machine {
         }
     }
 
+    /// The session in a file. One that lies in a store is found there, so that its companions are
+    /// known too.
     fn open_path(
         &self,
-        path: &std::path::Path,
+        path: &Path,
         name: &SessionName,
         harnesses: &[&'static dyn AnyHarness],
     ) -> Result<Found> {
         let path = std::path::absolute(path)?;
+        let real = path.canonicalize().with_context(|| format!("{} cannot be read", path.display()))?;
+        for harness in harnesses {
+            let stored = self.in_stores(*harness, &real);
+            match stored.as_slice() {
+                [] => {}
+                [one] => {
+                    let session = harness.describe(one, &self.context())?;
+                    return Ok(Found { harness: *harness, session, name: name.clone() });
+                }
+                several => {
+                    let described = several.iter().filter_map(|l| harness.describe(l, &self.context()).ok());
+                    let sessions: Vec<Discovered> = described.collect();
+                    let candidates: Vec<&Discovered> = sessions.iter().collect();
+                    bail!(output::candidates(&name.text, &candidates));
+                }
+            }
+        }
         let (harness, listed) = ibid_harness::listed_at(&path, harnesses)
             .with_context(|| format!("{} cannot be read", path.display()))?
             .ok_or_else(|| {
@@ -131,6 +171,37 @@ impl Machine {
             })?;
         let session = harness.describe(&listed, &self.context())?;
         Ok(Found { harness, session, name: name.clone() })
+    }
+
+    /// The sessions of a harness whose file this is.
+    fn in_stores(&self, harness: &dyn AnyHarness, real: &Path) -> Vec<Listed> {
+        let roots = harness.roots(&self.surroundings);
+        let holding =
+            roots.iter().filter(|root| root.path.canonicalize().is_ok_and(|root| real.starts_with(root)));
+        let is_it = |listed: &Listed| {
+            listed.reference.path.file_name() == real.file_name()
+                && listed.reference.path.canonicalize().is_ok_and(|path| path == real)
+        };
+        holding.flat_map(|root| harness.list(root, &self.context()).sessions).filter(is_it).collect()
+    }
+
+    /// What a list would show of a session that is known by its reference.
+    ///
+    /// # Errors
+    /// When it is not there or cannot be read.
+    pub(crate) fn describe(&self, harness: &dyn AnyHarness, reference: &Reference) -> Result<Discovered> {
+        let mut fingerprints = harness.fingerprints(std::slice::from_ref(reference), &self.context());
+        let fingerprint = fingerprints.pop().context("the harness has no fingerprint of it")??;
+        let bytes = std::fs::metadata(&reference.path).map_or(0, |metadata| metadata.len());
+        let listed = Listed { reference: reference.clone(), fingerprint, bytes };
+        Ok(harness.describe(&listed, &self.context())?)
+    }
+
+    /// The subagents of a session, as a list would show them. One that cannot be read is left out
+    /// here and named among the findings of its root.
+    pub(crate) fn children(&self, found: &Found) -> Vec<Discovered> {
+        let references = found.harness.children(&found.session.reference, &self.context());
+        references.iter().filter_map(|reference| self.describe(found.harness, reference).ok()).collect()
     }
 
     /// Reads a session whole.

@@ -4,9 +4,13 @@
 //! Each command is one file in `commands/`.
 
 mod commands;
+mod config;
 mod exit;
 mod machine;
 mod output;
+mod rendering;
+mod screen;
+mod selection;
 mod table;
 
 use std::process::ExitCode;

@@ -64,6 +64,20 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{value:.1} {unit}")
 }
 
+/// A time of day for people, in the zone of this machine.
+pub(crate) fn clock(at: Timestamp) -> String {
+    at.to_jiff().to_zoned_datetime(jiff::tz::TimeZone::system()).strftime("%H:%M:%S").to_string()
+}
+
+/// A number of things. The word is one that takes `s`, or `es` behind `ch`.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    match count {
+        1 => format!("1 {what}"),
+        count if what.ends_with("ch") => format!("{count} {what}es"),
+        count => format!("{count} {what}s"),
+    }
+}
+
 /// A time for people, in the zone of this machine.
 pub(crate) fn when(at: Option<Timestamp>) -> String {
     match at {

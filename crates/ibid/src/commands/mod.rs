@@ -2,6 +2,8 @@
 
 mod list;
 mod overview;
+mod path;
+mod show;
 
 use anyhow::Result;
 
@@ -13,6 +15,8 @@ use crate::machine::Machine;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     List(list::Arguments),
+    Show(show::Arguments),
+    Path(path::Arguments),
 }
 
 /// Runs a command, or the overview when there is none.
@@ -24,5 +28,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit> {
     match arguments.command {
         None => overview::run(&machine),
         Some(Command::List(arguments)) => list::run(&machine, &arguments),
+        Some(Command::Show(arguments)) => show::run(&machine, &arguments),
+        Some(Command::Path(arguments)) => path::run(&machine, &arguments),
     }
 }
