@@ -20,6 +20,9 @@ impl Table {
         }
         let bold = |heading: &&str| Cell::new(heading).add_attribute(Attribute::Bold);
         table.set_header(headings.iter().map(bold));
+        for column in table.column_iter_mut() {
+            column.set_padding((0, 2));
+        }
         Table(table)
     }
 
@@ -75,6 +78,16 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
         1 => format!("1 {what}"),
         count if what.ends_with("ch") => format!("{count} {what}es"),
         count => format!("{count} {what}s"),
+    }
+}
+
+/// Two times for people, the second without its date when that is the same.
+pub(crate) fn from_to(from: Option<Timestamp>, to: Option<Timestamp>) -> String {
+    let (first, second) = (when(from), when(to));
+    match (first.split_once(' '), second.split_once(' ')) {
+        _ if first == second => first,
+        (Some((day, _)), Some((other, time))) if day == other => format!("{first} to {time}"),
+        _ => format!("{first} to {second}"),
     }
 }
 

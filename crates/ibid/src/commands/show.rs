@@ -210,7 +210,7 @@ fn raw_selected(transcript: &AnyTranscript, session: &Session, selection: &Selec
     for (carrier, start, end) in places {
         let content = carriers.get(carrier as usize).map(|carrier| carrier.content);
         let Some(Content::Bytes(bytes)) = content else {
-            bail!("the carrier {carrier} of this session has no bytes");
+            bail!("carrier {carrier} of this session has no bytes; print all of it without a selection");
         };
         let end = usize::try_from(end).unwrap_or(usize::MAX).min(bytes.len());
         let start = usize::try_from(start).unwrap_or(usize::MAX);
@@ -222,7 +222,11 @@ fn raw_selected(transcript: &AnyTranscript, session: &Session, selection: &Selec
     }
     for (carrier, table, key) in rows {
         let content = carriers.get(carrier as usize).map(|carrier| carrier.content);
-        let Some(Content::Rows(set)) = content else { continue };
+        let Some(Content::Rows(set)) = content else {
+            bail!(
+                "the messages of this session have no lines of their own; print all of it without a selection"
+            );
+        };
         for held in set.tables.iter().filter(|held| held.table == table) {
             for row in held.rows.iter().filter(|row| held.key_label(row) == key) {
                 print_row(table, &held.columns, row)?;

@@ -5,7 +5,7 @@ use ibid_model::{Origin, Relation, Role, Selection, Session};
 
 use super::style::{FAINT, HEADING, paint};
 use crate::output::{clean_line, label};
-use crate::table::{Table, counted, when};
+use crate::table::{Table, counted, from_to, when};
 
 /// What stands above the messages of a session.
 pub(crate) struct Header<'a> {
@@ -46,8 +46,7 @@ impl Header<'_> {
     fn counts(&self) -> String {
         let counts = self.session.counts();
         let usage = self.session.own_usage();
-        let mut words =
-            vec![format!("{} to {}", when(self.session.meta.started), when(self.session.meta.updated))];
+        let mut words = vec![from_to(self.session.meta.started, self.session.meta.updated)];
         words.push(counted(counts.prompts, "prompt"));
         words.push(counted(counts.assistant, "answer"));
         words.push(counted(counts.tool_calls, "tool call"));
