@@ -446,46 +446,99 @@ fn more_than_there_is_room_for_is_refused_before_anything_is_written() {
     assert_eq!(scenario.state(), before);
 }
 
+/// A file system of two megabytes, on a machine that lets us mount one.
+#[cfg(target_os = "linux")]
+struct SmallDisk(tempfile::TempDir);
+
+#[cfg(target_os = "linux")]
+impl SmallDisk {
+    fn mount() -> Option<SmallDisk> {
+        let directory = tempfile::tempdir().unwrap();
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
+            .arg(directory.path())
+            .output();
+        mounted.is_ok_and(|output| output.status.success()).then_some(SmallDisk(directory))
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        std::process::Command::new("umount").arg(self.0.path()).output().unwrap();
+    }
+}
+
+/// The check finds room; then another program takes all of it, at one moment or another.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_leaves_everything_as_it_was() {
-    use std::process::Command;
-    let small = tempfile::tempdir().unwrap();
-    let mounted = Command::new("mount")
-        .args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"])
-        .arg(small.path())
-        .output()
-        .is_ok_and(|output| output.status.success());
-    if !mounted {
-        eprintln!("skipped: a_full_disk_leaves_everything_as_it_was (a small file system cannot be mounted)");
-        return;
-    }
-    let scenario = Scenario::build(small.path());
-    let engine = ibid_carrier::plan::Engine::new(small.path().join("data"));
-    let before = scenario.state();
-    let mut plan = scenario.everything();
-    let step = Step::CreateFile {
-        path: scenario.store().join("large"),
-        content: vec![7_u8; 600 << 10].into(),
-        private: true,
-    };
-    plan.steps.insert(8, step);
-    // The check finds room; then another program takes it.
-    let mut taken = false;
-    let result = engine.commit_observed(&plan, &scenario.policy(), &mut |point| {
-        if point.action == Action::Stage && !taken {
-            taken = true;
-            // It takes what it gets.
-            let _ = fs::write(small.path().join("filler"), vec![1_u8; 4 << 20]);
+fn a_disk_that_fills_up_leaves_everything_as_it_was() {
+    let moments = [(Action::Stage, 1), (Action::Stage, 3), (Action::Publish, 2), (Action::Publish, 4)];
+    for (action, step) in moments {
+        let Some(disk) = SmallDisk::mount() else {
+            eprintln!("skipped: a_disk_that_fills_up_leaves_everything_as_it_was (mounting is not allowed)");
+            return;
+        };
+        let home = disk.0.path();
+        let scenario = Scenario::build(home);
+        let before = scenario.state();
+        let mut plan = scenario.everything();
+        // More than the last page of the file has room for.
+        if let Step::AppendFile { content, .. } = &mut plan.steps[2] {
+            *content = vec![b'x'; 100 << 10].into();
         }
-        Ok(())
+        let mut grown = 0;
+        let result = scenario.engine().commit_observed(&plan, &scenario.policy(), &mut |point| {
+            let log = fs::metadata(scenario.store().join("log.jsonl"))?.len();
+            grown = grown.max(log);
+            if (point.action, point.step, point.when) == (action, Some(step), When::Before) {
+                // It takes what it gets.
+                let _ = fs::write(home.join("filler"), vec![1_u8; 4 << 20]);
+            }
+            Ok(())
+        });
+        assert!(result.is_err(), "{action:?} {step}");
+        if (action, step) == (Action::Publish, 2) {
+            assert!(grown > 8 && grown < 100 << 10, "a part was written and taken back: {grown}");
+        }
+        fs::remove_file(home.join("filler")).unwrap();
+        assert_eq!(scenario.state(), before, "{action:?} {step}");
+        scenario.engine().recover().unwrap();
+        assert_eq!(scenario.state(), before, "{action:?} {step}");
+        assert_eq!(scenario.engine().pending().unwrap(), []);
+    }
+}
+
+#[test]
+fn two_writers_take_turns() {
+    let home = directory();
+    let scenario = Scenario::build(home.path());
+    let path = scenario.store().join("log.jsonl");
+    std::thread::scope(|threads| {
+        for writer in 0..4 {
+            let (scenario, path) = (&scenario, &path);
+            threads.spawn(move || {
+                for line in 0..5 {
+                    loop {
+                        let plan = Plan::new(vec![
+                            create(&scenario.store().join(format!("{writer}-{line}")), "x"),
+                            Step::AppendFile {
+                                path: path.clone(),
+                                expected: ContentStamp::of(path).unwrap(),
+                                content: format!("{writer} {line}\n").into(),
+                            },
+                        ]);
+                        match scenario.engine().commit(&plan, &scenario.policy()) {
+                            Ok(_) => break,
+                            // The other was first: the plan is made again.
+                            Err(PlanError::Changed { .. }) => {}
+                            Err(error) => panic!("{error}"),
+                        }
+                    }
+                }
+            });
+        }
     });
-    let _ = fs::remove_file(small.path().join("filler"));
-    let state = scenario.state();
-    let recovered = engine.recover();
-    let unmounted = Command::new("umount").arg(small.path()).output().unwrap();
-    assert!(unmounted.status.success());
-    assert!(result.is_err());
-    assert_eq!(state, before);
-    recovered.unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap().lines().count(), 1 + 4 * 5);
+    assert_eq!(scenario.engine().pending().unwrap(), []);
 }

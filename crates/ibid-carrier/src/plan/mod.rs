@@ -7,6 +7,12 @@
 //! renaming, reads back and compares, and undoes all of it on any failure. A journal in Ibid's
 //! own directory makes that hold for a crash too: [`Engine::recover`] completes or undoes.
 //!
+//! Limits. Between the last look at the directories on the way and the rename that publishes, a
+//! hostile process with the same rights could still exchange one of them for a link. Names are
+//! forced onto the disk on Unix; Windows has no call for that. On systems without an exchange of
+//! two files in one step (Windows, some network file systems) a replaced file has two names for a
+//! moment. Paths that are not Unicode can be written on Unix only.
+//!
 //! ```
 //! use ibid_carrier::plan::{Content, Engine, Plan, Policy, Step};
 //!

@@ -99,13 +99,16 @@ pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The columns and the primary key of a table, from its schema. Generated columns are left out:
+/// The columns and the primary key of a table, from its schema. A view or virtual table of that
+/// name is none: what it would run is up to whoever wrote the database. Generated columns are left out:
 /// they follow from the others. A table without a primary key gets SQLite's own row number as an
 /// extra first column and as the key.
 fn shape(connection: &Connection, table: &str) -> Result<(Vec<String>, Vec<String>), SqliteError> {
-    let mut statement = connection
-        .prepare("SELECT name, pk FROM pragma_table_xinfo(?1) WHERE hidden = 0 ORDER BY cid")
-        .map_err(SqliteError::Sqlite)?;
+    let mut statement = connection.prepare(
+        "SELECT x.name, x.pk FROM pragma_table_list AS l JOIN pragma_table_xinfo(l.name) AS x
+         WHERE l.schema = 'main' AND l.name = ?1 AND l.type IN ('table', 'shadow') AND x.hidden = 0
+         ORDER BY x.cid",
+    )?;
     let described = statement
         .query_map([table], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?
         .collect::<Result<Vec<_>, _>>()?;
@@ -211,5 +214,13 @@ mod tests {
     fn a_missing_table_is_an_error_and_not_empty() {
         let missing = read_rows(&database(), "absent", "", &[]);
         assert!(matches!(missing, Err(SqliteError::NoTable { table }) if table == "absent"));
+    }
+
+    #[test]
+    fn a_view_that_would_run_for_ever_is_no_table() {
+        let connection = database();
+        let endless = "CREATE VIEW message AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT x FROM n";
+        connection.execute_batch(endless).unwrap();
+        assert!(matches!(read_rows(&connection, "message", "", &[]), Err(SqliteError::NoTable { .. })));
     }
 }
