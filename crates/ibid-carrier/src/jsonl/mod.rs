@@ -5,6 +5,7 @@
 //!
 //! - [`Document`] holds a whole file and reads its records in parallel, sharing its memory.
 //! - [`Scanner`] goes over a file of any size in a fixed buffer.
+//! - [`LinesFromEnd`] goes over its lines from the last to the first.
 //! - [`Checkpoint`] tells whether a file that was read before was only appended to since.
 //! - [`Members`] finds a few fields of a large row without reading the rest.
 //! - [`Builder`] writes records.
@@ -28,6 +29,7 @@ mod builder;
 mod checkpoint;
 mod document;
 mod duplicate_keys;
+mod from_end;
 mod records;
 mod recovery;
 mod scanner;
@@ -39,8 +41,9 @@ mod values;
 pub use builder::Builder;
 pub use checkpoint::{Change, Checkpoint};
 pub use document::{Document, Line, Lines};
+pub use from_end::{LinesFromEnd, open_from_end};
 pub use records::{Item, Records};
-pub use scanner::{FileInput, RawLine, Scanner, open_scanner};
+pub use scanner::{FileInput, RawLine, Scanner, open_scanner, open_scanner_with_buffer};
 pub use skim::{Elements, Member, Members, RawSlice};
 
 /// How much a reader takes on.

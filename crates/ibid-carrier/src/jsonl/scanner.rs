@@ -17,7 +17,7 @@ use crate::{CarrierError, FileStamp, file, zstd_file};
 const BUFFER: usize = 256 << 10;
 
 /// How much of a line over the limit is shown.
-const HEAD: usize = 64 << 10;
+pub(super) const HEAD: usize = 64 << 10;
 
 /// One line, as long as the scanner is not moved on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -370,6 +370,20 @@ impl<R: Read> Scanner<R> {
 /// [`CarrierError::PastEnd`] when the file is shorter than `offset` (it was truncated: read it
 /// from the beginning), and as [`file::open`].
 pub fn open_scanner(path: &Path, offset: u64, limits: &Limits) -> Result<Scanner<FileInput>, CarrierError> {
+    open_scanner_with_buffer(path, offset, limits, BUFFER)
+}
+
+/// The same with a buffer of at most `size` bytes to begin with. A small one suits callers that
+/// want only the first lines: no more than that is read ahead.
+///
+/// # Errors
+/// As [`open_scanner`].
+pub fn open_scanner_with_buffer(
+    path: &Path,
+    offset: u64,
+    limits: &Limits,
+    size: usize,
+) -> Result<Scanner<FileInput>, CarrierError> {
     let io = |error| CarrierError::io(path, error);
     let past_end = |bytes| CarrierError::PastEnd { path: path.to_owned(), offset, bytes };
     let (mut file, stamp) = file::open(path)?;
@@ -392,7 +406,10 @@ pub fn open_scanner(path: &Path, offset: u64, limits: &Limits) -> Result<Scanner
     } else {
         (FileInput(Input::Plain(file.take(stamp.size - offset))), stamp.size, u64::MAX)
     };
-    let mut scanner = Scanner::new(input, offset, limits);
+    // One byte more than the content, so that its end is seen without growing.
+    let content = if compressed { u64::MAX } else { (stamp.size - offset).saturating_add(1) };
+    let size = usize::try_from(content).unwrap_or(size).min(size);
+    let mut scanner = Scanner::with_buffer(input, offset, limits, size);
     (scanner.path, scanner.stamp) = (path.to_owned(), Some(stamp));
     (scanner.compressed, scanner.expected, scanner.most) = (compressed, expected, most);
     Ok(scanner)

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Document, Limits, Records, Scanner, open_scanner};
+use super::{Document, Limits, LinesFromEnd, Records, Scanner, open_from_end, open_scanner};
 
 #[derive(Debug, Deserialize)]
 struct Row {
@@ -444,6 +444,45 @@ proptest! {
             prop_assert_eq!(shown, expected);
         }
     }
+}
+
+proptest! {
+    #[test]
+    fn lines_from_the_end_are_the_lines_backwards(
+        bytes in broken_bytes(), limit in prop_oneof![Just(1u64 << 20), 0u64..40], block in 1usize..80,
+    ) {
+        let limits = Limits { line_bytes: limit, ..Limits::default() };
+        let mut expected = scanned(Scanner::new(&bytes[..], 0, &limits));
+        expected.reverse();
+        let mut lines = LinesFromEnd::with_block(std::io::Cursor::new(&bytes), bytes.len() as u64, &limits, block);
+        let mut found = Vec::new();
+        while let Some(line) = lines.next().unwrap() {
+            found.push((line.start, line.end, line.bytes.to_vec(), line.terminated, line.oversize));
+        }
+        let expected: Vec<_> = expected.into_iter().map(|line| (line.1, line.2, line.3, line.4, line.5)).collect();
+        prop_assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn the_last_line_of_a_large_file_is_known_without_reading_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    let hole = std::fs::File::create(&path).unwrap();
+    hole.set_len(1 << 30).unwrap();
+    let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
+    file.write_all(b"\n{\"id\":\"a\"}\n").unwrap();
+    let mut lines = open_from_end(&path, &Limits::default()).unwrap().unwrap();
+    let line = lines.next().unwrap().unwrap();
+    assert_eq!((line.start, line.bytes), ((1 << 30) + 1, &b"{\"id\":\"a\"}"[..]));
+}
+
+#[test]
+fn a_compressed_file_has_no_lines_from_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    std::fs::write(&path, zstd::encode_all(&b"{}\n"[..], 0).unwrap()).unwrap();
+    assert!(open_from_end(&path, &Limits::default()).unwrap().is_none());
 }
 
 // https://github.com/openclaw/openclaw/pull/64858 (fault 40)
