@@ -14,6 +14,7 @@
 //! promise of their makers; `docs/formats/` says for each claim how it is known and for which
 //! version.
 
+pub mod claude_code;
 pub mod core;
 pub mod families;
 pub mod ibid_json;

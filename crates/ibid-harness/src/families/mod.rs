@@ -1,4 +1,5 @@
 //! What several harnesses share.
 
+pub(crate) mod claude_rows;
 pub mod documents;
 pub mod pi_tree;
