@@ -200,6 +200,21 @@ fn a_failure_after_rows_were_replaced_brings_the_old_ones_back() {
     assert_eq!(scenario.state(), before);
 }
 
+#[test]
+fn rows_may_come_in_any_order_and_must_refer_to_something_in_the_end() {
+    let home = directory();
+    let scenario = Scenario::build(home.path());
+    let mut rows = new_rows();
+    rows.tables.reverse();
+    scenario.engine().commit(&insert(&scenario, rows.clone(), true), &scenario.policy()).unwrap();
+    let before = scenario.state();
+    rows.tables.truncate(1);
+    rows.tables[0].rows = vec![vec!["nobody".into(), SqlValue::Integer(1), SqlValue::Null]];
+    let error = scenario.engine().commit(&insert(&scenario, rows, true), &scenario.policy()).unwrap_err();
+    assert!(error.to_string().contains("FOREIGN KEY"), "{error}");
+    assert_eq!(scenario.state(), before);
+}
+
 // https://github.com/NousResearch/hermes-agent/issues/91548
 // fault 58
 #[test]

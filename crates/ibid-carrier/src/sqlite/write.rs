@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, params_from_iter};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, params_from_iter};
 use serde::{Deserialize, Serialize};
 
 use super::rows::exact_row;
@@ -25,6 +25,15 @@ pub(crate) fn open(path: &Path, patience: Duration) -> Result<Connection, Sqlite
     connection.pragma_update(None, "foreign_keys", true).map_err(named)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(named)?;
     Ok(connection)
+}
+
+/// Begins to write: nobody else does until the transaction ends. Rows may refer to rows that come
+/// after them; foreign keys must hold when it ends.
+pub(crate) fn begin<'a>(connection: &'a mut Connection, path: &Path) -> Result<Transaction<'a>, SqliteError> {
+    let named = |error| SqliteError::at(path, error);
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(named)?;
+    transaction.pragma_update(None, "defer_foreign_keys", true).map_err(named)?;
+    Ok(transaction)
 }
 
 /// What to do with a row whose key is there already.

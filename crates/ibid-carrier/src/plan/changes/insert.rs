@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Action, PlanError, When, files, path_text, place};
@@ -30,8 +30,7 @@ impl Insert {
         let named = |error| PlanError::database(&self.database, error);
         let plain = |error| named(SqliteError::at(&self.database, error));
         let mut connection = write::open(&self.database, context.patience).map_err(named)?;
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(plain)?;
+        let transaction = write::begin(&mut connection, &self.database).map_err(named)?;
         let insertion = write::plan_insertion(&transaction, rows, self.existing).map_err(named)?;
         files::write_own(&self.record, &to_json(&self.record, &insertion)?)?;
         if !insertion.replaced.is_empty() {
@@ -103,8 +102,7 @@ impl Insert {
         let named = |error| PlanError::database(&self.database, error);
         let plain = |error| named(SqliteError::at(&self.database, error));
         let mut connection = write::open(&self.database, context.patience).map_err(named)?;
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(plain)?;
+        let transaction = write::begin(&mut connection, &self.database).map_err(named)?;
         if !insertion.replacing.is_empty()
             && write::presence(&transaction, &insertion.replacing).map_err(named)? != Presence::All
         {

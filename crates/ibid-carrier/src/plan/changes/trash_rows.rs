@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use rusqlite::TransactionBehavior;
 use serde::{Deserialize, Serialize};
 
 use super::super::{Action, PlanError, RowSelection, When, files, path_text, place};
@@ -32,8 +31,7 @@ impl TrashRows {
         let named = |error| PlanError::database(&self.database, error);
         let plain = |error| named(SqliteError::at(&self.database, error));
         let mut connection = write::open(&self.database, context.patience).map_err(named)?;
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(plain)?;
+        let transaction = write::begin(&mut connection, &self.database).map_err(named)?;
         let rows = write::select(&transaction, &self.selections).map_err(named)?;
         if rows.is_empty() {
             return Err(PlanError::changed(&self.database, "the rows to delete are not there any more"));
@@ -109,8 +107,7 @@ impl TrashRows {
         let named = |error| PlanError::database(&self.database, error);
         let plain = |error| named(SqliteError::at(&self.database, error));
         let mut connection = write::open(&self.database, context.patience).map_err(named)?;
-        let transaction =
-            connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(plain)?;
+        let transaction = write::begin(&mut connection, &self.database).map_err(named)?;
         write::insert(&transaction, &rows).map_err(named)?;
         transaction.commit().map_err(plain)
     }
