@@ -15,6 +15,7 @@
 //! version.
 
 pub mod claude_code;
+pub mod codex;
 pub mod core;
 pub mod families;
 pub mod ibid_json;

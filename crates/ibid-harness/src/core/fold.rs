@@ -66,11 +66,16 @@ impl Fold {
     }
 
     fn message(&mut self, piece: Message) {
-        let whole = piece.api_id.as_ref().and_then(|id| {
-            self.messages.iter_mut().rev().find(|message| message.api_id.as_ref() == Some(id))
+        // A piece of the last message is the usual case, and needs no search.
+        let last = self.messages.len().checked_sub(1);
+        let is_last = |at: &usize| self.messages.get(*at).is_some_and(|message| message.id == piece.id);
+        let at = last.filter(is_last).or_else(|| {
+            let id = piece.api_id.as_ref()?;
+            self.messages.iter().rposition(|message| message.api_id.as_ref() == Some(id) || message.id == piece.id)
         });
-        match whole {
+        match at.and_then(|at| self.messages.get_mut(at)) {
             Some(message) => {
+                message.api_id = message.api_id.take().or(piece.api_id);
                 message.blocks.extend(piece.blocks);
                 message.sources.extend(piece.sources);
                 message.stop = piece.stop.or(message.stop.take());

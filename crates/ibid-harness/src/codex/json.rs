@@ -1,0 +1,134 @@
+//! Reading loosely typed fields without copying.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use ibid_model::{Text, Timestamp};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde_json::value::RawValue;
+
+/// A string that is borrowed from the record wherever it has no escapes. (`Option<Cow<str>>`
+/// would always copy.)
+#[derive(Clone, Debug)]
+pub(super) struct Str<'a>(pub(super) Cow<'a, str>);
+
+impl Str<'_> {
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'a> Str<'a> {
+    /// The string as a text that shares the memory of `whole` if it can.
+    pub(super) fn text(self, whole: &Text) -> Text {
+        Text::from_cow(whole, self.0)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Str<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Str<'de>, E> {
+                Ok(Str(Cow::Borrowed(text)))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Str<'de>, E> {
+                Ok(Str(Cow::Owned(text.to_owned())))
+            }
+            fn visit_string<E: Error>(self, text: String) -> Result<Str<'de>, E> {
+                Ok(Str(Cow::Owned(text)))
+            }
+        }
+        deserializer.deserialize_str(Any)
+    }
+}
+
+/// A raw value read into a type; none when it is absent, `null` or of another type.
+pub(super) fn read<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+    let text = raw?.get();
+    if text == "null" {
+        return None;
+    }
+    serde_json::from_str(text).ok()
+}
+
+/// A raw value as text, when it is a string.
+pub(super) fn string(raw: Option<&RawValue>, whole: &Text) -> Option<Text> {
+    read::<Str<'_>>(raw).map(|text| text.text(whole))
+}
+
+/// A time: RFC 3339, as Codex writes it, or a number of seconds, as programs that write its format
+/// do. The unit is not guessed from the size.
+pub(super) fn time(raw: Option<&RawValue>) -> Stamp {
+    let Some(raw) = raw.map(RawValue::get).filter(|text| *text != "null") else { return Stamp::Absent };
+    let time = if raw.starts_with('"') {
+        serde_json::from_str::<Str<'_>>(raw).ok().and_then(|text| Timestamp::parse(text.as_str()))
+    } else {
+        raw.parse::<f64>().ok().and_then(seconds)
+    };
+    time.map_or(Stamp::Unreadable, Stamp::At)
+}
+
+/// The time that is so many seconds after 1970, to the millisecond.
+pub(super) fn seconds(value: f64) -> Option<Timestamp> {
+    let milliseconds = (value * 1000.0).round();
+    // The comparison also refuses NaN, and below it the cast is exact.
+    if milliseconds.abs() < 1e15 {
+        #[allow(clippy::cast_possible_truncation, reason = "the bound is checked above")]
+        return Timestamp::from_milliseconds(milliseconds as i64);
+    }
+    None
+}
+
+/// The time of a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Stamp {
+    /// None is written.
+    #[default]
+    Absent,
+    /// Something is written that is no time.
+    Unreadable,
+    /// The time.
+    At(Timestamp),
+}
+
+impl Stamp {
+    pub(super) fn known(self) -> Option<Timestamp> {
+        match self {
+            Stamp::At(at) => Some(at),
+            Stamp::Absent | Stamp::Unreadable => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(json: &str) -> Option<i64> {
+        let raw: &RawValue = serde_json::from_str(json).unwrap();
+        time(Some(raw)).known().map(Timestamp::as_milliseconds)
+    }
+
+    // https://github.com/NousResearch/hermes-agent/issues/42409 (fault 55)
+    #[test]
+    fn a_number_is_seconds_and_a_time_without_a_zone_is_none() {
+        assert_eq!(at("1737200000.5"), Some(1_737_200_000_500));
+        assert_eq!(at(r#""2025-01-18T13:33:20.500+02:00""#), Some(1_737_200_000_500));
+        assert_eq!(at("1781773226453"), None);
+        assert_eq!(at("1e300"), None);
+        assert_eq!(at(r#""2025-01-18 11:33:20""#), None);
+    }
+
+    #[test]
+    fn a_string_without_escapes_is_borrowed() {
+        let Str(plain) = serde_json::from_str(r#""abc""#).unwrap();
+        assert!(matches!(plain, Cow::Borrowed(_)));
+        let Str(escaped) = serde_json::from_str(r#""a\nc""#).unwrap();
+        assert_eq!(escaped, "a\nc");
+    }
+}

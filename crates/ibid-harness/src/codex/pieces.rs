@@ -1,0 +1,677 @@
+//! From records to pieces of the common session, one record at a time. Loading and scanning both
+//! go through here, so they cannot disagree.
+
+use std::collections::BTreeMap;
+
+use ibid_model::{
+    Block, CallId, Compaction, Event as CommonEvent, EventKind, Finding, FindingKind, Lineage, Message,
+    MessageId, Origin, Outcome, ProviderToken, Relation, ResultPart, Role, SessionId, Source, StopReason,
+    Text, TextBlock, Thinking, Timestamp, TokenUse, ToolResult, ToolUse,
+};
+use serde::{Deserialize, Serialize};
+
+use super::answers::Answer;
+use super::calls::Calls;
+use super::content::Part;
+use super::copied::Copied;
+use super::event::{Event, Structured};
+use super::item::{Call, Injected, Item, Kind};
+use super::json::Stamp;
+use super::records::{Body, Record, SessionMeta};
+use super::vocabulary::{Teller, Vocabulary};
+use crate::core::scan::{Fact, ScanEvent, Sink};
+
+/// Where a record stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) carrier: u32,
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+impl Place {
+    pub(super) fn source(self) -> Source {
+        Source::bytes(self.carrier, self.start, self.end)
+    }
+
+    /// The id of what a record says: its place, since not every version has ids of its own.
+    fn id(self) -> String {
+        match self.carrier {
+            0 => format!("r{}", self.start),
+            carrier => format!("{carrier}r{}", self.start),
+        }
+    }
+}
+
+/// A message of the model that goes on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Open {
+    id: MessageId,
+    has_text: bool,
+}
+
+/// A tool call that has no result yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct OpenCall {
+    id: Text,
+    name: Text,
+    /// Whether the record has no id for it.
+    anonymous: bool,
+}
+
+/// The structured form of a result that has not come yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Waiting {
+    call: Text,
+    outcome: Outcome,
+    text: Option<Text>,
+    json: ibid_model::Json,
+    place: (u32, u64, u64),
+    at: Option<Timestamp>,
+}
+
+/// What must be remembered between records. It is what a cursor holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) vocabulary: Vocabulary,
+    /// The id in the session's own header.
+    own: Option<SessionId>,
+    /// Whether the header was read, or is known to be missing.
+    begun: bool,
+    forks: bool,
+    copied: Copied,
+    calls: Calls,
+    tip: Option<MessageId>,
+    open: Option<Open>,
+    results: Option<MessageId>,
+    /// What stands before each prompt of the live branch.
+    prompts: Vec<Option<MessageId>>,
+    previewed: bool,
+    /// Thoughts that only events have told so far.
+    thoughts: Vec<Text>,
+    thinks_in_items: bool,
+    open_calls: Vec<OpenCall>,
+    answered_by_event: Vec<Text>,
+    waiting: Vec<Waiting>,
+    /// Whether the harness will show the model a picture that a tool asked for.
+    picture_due: bool,
+    /// A text of the model that was taken from an event, in case its item follows.
+    told: Option<Text>,
+    pub(super) census: Census,
+}
+
+impl State {
+    /// At the beginning of a file in which these records tell the conversation.
+    pub(super) fn reading(vocabulary: Vocabulary) -> State {
+        State { vocabulary, ..State::default() }
+    }
+
+    /// The tokens of the whole as the file last sums them.
+    pub(super) fn reported_usage(&self) -> Option<ibid_model::Usage> {
+        self.calls.reported()
+    }
+}
+
+/// How many records of which sort there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Census {
+    /// Of Codex.
+    pub(super) known: u64,
+    /// Of the stream that `codex exec --json` prints.
+    pub(super) stream: u64,
+    /// Of no version.
+    pub(super) strangers: u64,
+    pub(super) messages: u64,
+    unreadable_times: u64,
+    unknown: BTreeMap<String, u64>,
+}
+
+/// Takes records in the order of the file and hands on what they say.
+pub(super) struct Pieces<'a> {
+    pub(super) state: State,
+    /// The id that the name of the file holds.
+    named: Option<SessionId>,
+    sink: &'a mut dyn Sink,
+    going_on: bool,
+    place: Place,
+    at: Option<Timestamp>,
+    inherited: bool,
+}
+
+impl<'a> Pieces<'a> {
+    pub(super) fn new(state: State, named: Option<SessionId>, sink: &'a mut dyn Sink) -> Pieces<'a> {
+        let place = Place { carrier: 0, start: 0, end: 0 };
+        Pieces { state, named, sink, going_on: true, place, at: None, inherited: false }
+    }
+
+    /// Goes on from what stood before the place where a later file leaves an earlier one.
+    pub(super) fn branch(&mut self, from: Branch) {
+        self.close();
+        (self.state.tip, self.state.prompts) = (from.tip, from.prompts);
+    }
+
+    /// Where the conversation stands now.
+    pub(super) fn here(&self) -> Branch {
+        Branch { tip: self.state.tip.clone(), prompts: self.state.prompts.clone() }
+    }
+
+    /// Takes one record. False when the sink wants no more.
+    pub(super) fn take(&mut self, record: Record, place: Place) -> bool {
+        self.place = place;
+        match record.at {
+            Stamp::At(at) => self.fact(Fact::Stamp(at)),
+            Stamp::Unreadable => self.state.census.unreadable_times += 1,
+            Stamp::Absent => {}
+        }
+        let meta = matches!(record.body, Body::Meta(_));
+        let stranger = matches!(record.body, Body::Stream | Body::Stranger);
+        if !self.state.begun && !meta && !stranger {
+            self.begin_without_header();
+        }
+        self.inherited = !meta && self.state.copied.holds(&record);
+        // The lines of a copy have the time at which it was made, which is not theirs.
+        // https://github.com/openai/codex/issues/35003 (fault 57)
+        self.at = if self.inherited { None } else { record.at.known() };
+        self.state.census.known += u64::from(!stranger);
+        match record.body {
+            Body::Meta(meta) => self.meta(*meta, record.at),
+            Body::Turn(turn) => {
+                if let Some(cwd) = turn.cwd {
+                    self.fact(Fact::Cwd(cwd));
+                }
+                if let Some(model) = turn.model {
+                    self.fact(Fact::Model(model.clone()));
+                    for call in self.state.calls.model_is(model) {
+                        self.emit(ScanEvent::Call(call));
+                    }
+                }
+            }
+            Body::Item(item) => self.item(*item),
+            Body::Event(event) => self.event(*event),
+            Body::Compacted(text) => self.compacted(text),
+            Body::Usage(record) => {
+                let message = self.state.open.take().map(|open| open.id);
+                if let (Some(id), Some(response)) = (&message, &record.response) {
+                    let mut piece = self.piece(id.clone(), Role::Assistant, Origin::Model);
+                    piece.api_id = Some(response.clone());
+                    piece.sources.clear();
+                    self.emit(ScanEvent::Message(piece));
+                }
+                let call = self.state.calls.record(&record, message, self.at, self.inherited, self.place.source());
+                self.emit_call(call);
+            }
+            Body::Quiet => {}
+            Body::Unknown(kind) => {
+                *self.state.census.unknown.entry(kind.to_string()).or_insert(0) += 1;
+            }
+            Body::Stream => self.state.census.stream += 1,
+            Body::Stranger => self.state.census.strangers += 1,
+        }
+        self.going_on
+    }
+
+    /// Ends the reading for now: hands on what waited, and what was wrong.
+    pub(super) fn finish(&mut self) {
+        self.answer_from_events();
+        for call in self.state.calls.rest() {
+            self.emit(ScanEvent::Call(call));
+        }
+        if let Some(tip) = self.state.tip.clone() {
+            self.emit(ScanEvent::Head(tip));
+        }
+        let census = std::mem::take(&mut self.state.census.unknown);
+        for (kind, count) in census {
+            let detail = format!("records of the kind {kind:?}");
+            self.emit(ScanEvent::Finding(Finding::new(FindingKind::UnknownRecord, detail).times(count)));
+        }
+        let unreadable = std::mem::take(&mut self.state.census.unreadable_times);
+        if unreadable > 0 {
+            let detail = "times that are none, or have no zone";
+            self.emit(ScanEvent::Finding(Finding::new(FindingKind::UnreadableTime, detail).times(unreadable)));
+        }
+    }
+
+    fn emit(&mut self, event: ScanEvent) {
+        self.going_on &= self.sink.take(event);
+    }
+
+    fn fact(&mut self, fact: Fact) {
+        self.emit(ScanEvent::Fact(fact));
+    }
+
+    fn emit_call(&mut self, call: Option<ibid_model::ModelCall>) {
+        if let Some(call) = call {
+            self.emit(ScanEvent::Call(call));
+        }
+    }
+
+    // https://github.com/openai/codex/issues/24425 (fault 13)
+    fn begin_without_header(&mut self) {
+        self.state.begun = true;
+        let detail = match self.named.clone() {
+            Some(id) => {
+                self.fact(Fact::Id(id));
+                "the first record is no session_meta; the id is the one in the name of the file"
+            }
+            None => "the first record is no session_meta",
+        };
+        let finding = Finding::new(FindingKind::MissingHeader, detail).at_bytes(self.place.start, self.place.end);
+        self.emit(ScanEvent::Finding(finding));
+    }
+
+    fn meta(&mut self, meta: SessionMeta, at: Stamp) {
+        // Behind a damaged first line the own header may still follow, known by the file's name.
+        let named = self.named.is_some() && self.named == meta.id;
+        if self.state.own.is_some() || (self.state.begun && !named) {
+            let another = meta.id.is_some() && meta.id != self.state.own;
+            if another && self.state.forks && self.state.tip.is_none() {
+                self.state.copied.parents_header(self.state.own.as_ref(), at);
+            }
+            return;
+        }
+        self.state.begun = true;
+        self.state.copied = Copied::by_header(&meta);
+        self.state.own = meta.id.clone().or_else(|| self.named.clone());
+        if let Some(id) = self.state.own.clone() {
+            self.fact(Fact::Id(id));
+        }
+        for lineage in lineage(&meta) {
+            self.state.forks = true;
+            self.emit(ScanEvent::Lineage(lineage));
+        }
+        let facts = [
+            meta.cwd.map(Fact::Cwd),
+            meta.git_branch.map(Fact::GitBranch),
+            meta.version.map(Fact::Version),
+            meta.model.map(Fact::Model),
+        ];
+        for fact in facts.into_iter().flatten() {
+            self.fact(fact);
+        }
+        if let Some(originator) = meta.originator {
+            // https://github.com/alp82/aistack/issues/73 (fault 44)
+            if !originator.to_ascii_lowercase().starts_with("codex") {
+                let detail = "the session_meta names another originator than Codex";
+                self.emit(ScanEvent::Finding(Finding::new(FindingKind::ForeignOriginator, detail)));
+            }
+            self.fact(Fact::Originator(originator));
+        }
+    }
+
+    fn piece(&self, id: MessageId, role: Role, origin: Origin) -> Message {
+        let mut message = Message::new(id, role, origin);
+        message.at = self.at;
+        message.inherited = self.inherited;
+        message.sources.push(self.place.source());
+        message
+    }
+
+    /// A new message at the end of the live branch.
+    fn next(&mut self, role: Role, origin: Origin) -> Message {
+        let mut message = self.piece(MessageId::from(self.place.id()), role, origin);
+        message.parent = self.state.tip.replace(message.id.clone());
+        self.state.census.messages += 1;
+        message
+    }
+
+    /// Nothing is added to the last messages any more.
+    fn close(&mut self) {
+        self.state.open = None;
+        self.state.results = None;
+    }
+
+    fn item(&mut self, item: Item) {
+        // An item that says itself when it was made is right even in a copy.
+        self.at = self.at.or(item.made);
+        match item.kind {
+            Kind::Message(message) => match message.role {
+                Role::User => self.user(message.parts, message.injected, Teller::Items),
+                Role::System => {
+                    self.close();
+                    let mut piece = self.next(Role::System, Origin::Harness);
+                    piece.blocks = message.parts.into_iter().map(Part::into_block).collect();
+                    self.emit(ScanEvent::Message(piece));
+                }
+                Role::Assistant => {
+                    if self.state.vocabulary.assistant == Teller::Items {
+                        self.assistant(message.parts);
+                    } else if let Some(told) = self.state.told.take() {
+                        // The file was read before the item was written: from here on items count.
+                        self.state.vocabulary.assistant = Teller::Items;
+                        if message.parts != [Part::Text(told)] {
+                            self.assistant(message.parts);
+                        }
+                    }
+                    if let Some(call) = message.call {
+                        self.call(call);
+                    }
+                }
+            },
+            Kind::Reasoning { text, token } => {
+                self.state.thoughts.clear();
+                self.state.thinks_in_items = true;
+                let tokens: Vec<_> = token
+                    .map(|value| ProviderToken {
+                        usage: TokenUse::Encrypted,
+                        provider: Some("openai".into()),
+                        value,
+                    })
+                    .into_iter()
+                    .collect();
+                if !text.is_blank() || !tokens.is_empty() {
+                    self.model_says(vec![Block::Thinking(Thinking { text, tokens })], false);
+                }
+            }
+            Kind::Call(call) => self.call(call),
+            Kind::Output { call, answer } => self.output(call, answer),
+            Kind::Agent { parts } => {
+                self.answer_from_events();
+                self.close();
+                let mut piece = self.next(Role::User, Origin::Agent);
+                piece.blocks = parts.into_iter().map(Part::into_block).collect();
+                self.emit(ScanEvent::Message(piece));
+            }
+            Kind::Other(other) => {
+                self.tell_thoughts();
+                self.model_says(vec![Block::Other(other)], false);
+            }
+            Kind::Quiet => {}
+            Kind::Unknown(kind) => {
+                *self.state.census.unknown.entry(kind.to_string()).or_insert(0) += 1;
+            }
+        }
+    }
+
+    fn user(&mut self, parts: Vec<Part>, injected: Option<Injected>, teller: Teller) {
+        if injected.is_none() && self.state.vocabulary.user != teller {
+            return;
+        }
+        self.answer_from_events();
+        self.tell_thoughts();
+        self.close();
+        self.state.told = None;
+        let only_pictures = !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::Image(_)));
+        let due = std::mem::take(&mut self.state.picture_due) && only_pictures;
+        let origin = match injected {
+            Some(Injected::Harness) => Origin::Harness,
+            Some(Injected::Agent) => Origin::Agent,
+            None if due => Origin::Harness,
+            None => Origin::Person,
+        };
+        let before = self.state.tip.clone();
+        let mut piece = self.next(Role::User, origin);
+        piece.blocks = parts.into_iter().map(Part::into_block).collect();
+        if origin == Origin::Person {
+            self.state.prompts.push(before);
+            if !self.state.previewed {
+                let text = piece.texts().find(|text| !text.is_blank()).cloned();
+                if let Some(text) = text {
+                    self.state.previewed = true;
+                    self.fact(Fact::Preview(text));
+                }
+            }
+        }
+        self.emit(ScanEvent::Message(piece));
+    }
+
+    fn assistant(&mut self, parts: Vec<Part>) {
+        self.answer_from_events();
+        self.tell_thoughts();
+        if parts.is_empty() {
+            return;
+        }
+        let blocks = parts.into_iter().map(Part::into_block).collect();
+        self.model_says(blocks, true);
+    }
+
+    /// Adds to the message of the model that goes on, or begins one. A second text begins another
+    /// message: each text was one item.
+    fn model_says(&mut self, blocks: Vec<Block>, text: bool) {
+        self.state.results = None;
+        let going_on = self.state.open.as_mut().filter(|open| !(text && open.has_text));
+        let mut piece = match going_on {
+            Some(open) => {
+                open.has_text |= text;
+                let id = open.id.clone();
+                self.piece(id, Role::Assistant, Origin::Model)
+            }
+            None => {
+                let piece = self.next(Role::Assistant, Origin::Model);
+                self.state.open = Some(Open { id: piece.id.clone(), has_text: text });
+                piece
+            }
+        };
+        piece.model = self.state.calls.model().cloned();
+        piece.blocks = blocks;
+        self.emit(ScanEvent::Message(piece));
+    }
+
+    /// Thoughts that no item has told are told by their events.
+    fn tell_thoughts(&mut self) {
+        let thoughts = std::mem::take(&mut self.state.thoughts);
+        if self.state.thinks_in_items {
+            return;
+        }
+        let blocks: Vec<Block> = thoughts
+            .into_iter()
+            .filter(|text| !text.is_blank())
+            .map(|text| Block::Thinking(Thinking { text, tokens: Vec::new() }))
+            .collect();
+        if !blocks.is_empty() {
+            self.model_says(blocks, false);
+        }
+    }
+
+    fn call(&mut self, call: Call) {
+        self.answer_from_events();
+        self.tell_thoughts();
+        let anonymous = call.id.is_none();
+        let id = call.id.unwrap_or_else(|| format!("call_{}", self.place.id()).into());
+        self.state.open_calls.push(OpenCall { id: id.clone(), name: call.name.clone(), anonymous });
+        let block =
+            Block::ToolUse(ToolUse { id: CallId::from(id), name: call.name, tool: call.tool, extra: call.extra });
+        self.model_says(vec![block], false);
+    }
+
+    fn output(&mut self, call: Option<Text>, answer: Answer) {
+        let open = match &call {
+            Some(id) => self.state.open_calls.iter().position(|open| open.id == *id),
+            None => self.state.open_calls.iter().position(|open| open.anonymous),
+        };
+        let open = open.map(|at| self.state.open_calls.remove(at));
+        let id = match (&open, call) {
+            (Some(open), _) => open.id.clone(),
+            (None, Some(id)) => id,
+            (None, None) => format!("call_{}", self.place.id()).into(),
+        };
+        if open.is_none()
+            && let Some(at) = self.state.answered_by_event.iter().position(|told| *told == id)
+        {
+            self.state.answered_by_event.remove(at);
+            return;
+        }
+        let in_code = open.as_ref().is_some_and(|open| open.name == "exec");
+        let structured = self.structured(&id, in_code);
+        self.state.picture_due = matches!(answer.parts.as_slice(),
+            [ResultPart::Text(text)] if text.text == "attached local image path");
+        let outcome = match (answer.outcome, &structured) {
+            (Outcome::Unknown, Some(structured)) => structured.outcome,
+            (outcome, _) => outcome,
+        };
+        self.result(ToolResult {
+            call: CallId::from(id),
+            content: answer.parts,
+            outcome,
+            structured: structured.map(|structured| structured.json),
+        });
+    }
+
+    /// The structured form of a result: by its call, or, for a script (code mode), the one command
+    /// that ran in it, which has an id of its own.
+    fn structured(&mut self, call: &Text, in_code: bool) -> Option<Waiting> {
+        let waiting = &mut self.state.waiting;
+        let own = waiting.iter().position(|waiting| waiting.call == *call);
+        let inside = |waiting: &Waiting| waiting.call.starts_with("exec-");
+        let at = own.or_else(|| {
+            let one = in_code && waiting.iter().filter(|waiting| inside(waiting)).count() == 1;
+            one.then(|| waiting.iter().position(inside)).flatten()
+        });
+        let found = at.map(|at| waiting.remove(at));
+        if in_code {
+            waiting.retain(|waiting| !inside(waiting));
+        }
+        found
+    }
+
+    fn result(&mut self, result: ToolResult) {
+        self.state.open = None;
+        let mut piece = match self.state.results.clone() {
+            Some(id) => self.piece(id, Role::User, Origin::Tools),
+            None => {
+                let piece = self.next(Role::User, Origin::Tools);
+                self.state.results = Some(piece.id.clone());
+                piece
+            }
+        };
+        piece.blocks.push(Block::ToolResult(result));
+        self.emit(ScanEvent::Message(piece));
+    }
+
+    /// Calls whose result only an event has told get it from there.
+    fn answer_from_events(&mut self) {
+        for waiting in std::mem::take(&mut self.state.waiting) {
+            let Some(at) = self.state.open_calls.iter().position(|open| open.id == waiting.call) else { continue };
+            self.state.open_calls.remove(at);
+            self.state.answered_by_event.push(waiting.call.clone());
+            let (carrier, start, end) = waiting.place;
+            let (now, time) = (self.place, self.at);
+            (self.place, self.at) = (Place { carrier, start, end }, waiting.at);
+            let content = waiting.text.map(|text| ResultPart::Text(TextBlock { text })).into_iter().collect();
+            self.result(ToolResult {
+                call: CallId::from(waiting.call),
+                content,
+                outcome: waiting.outcome,
+                structured: Some(waiting.json),
+            });
+            (self.place, self.at) = (now, time);
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::User { parts, lane } => {
+                let teller = self.state.vocabulary.user;
+                if teller.is(lane) {
+                    self.user(parts, None, teller);
+                }
+            }
+            Event::Agent { text, lane } => {
+                if self.state.vocabulary.assistant.is(lane) && !text.is_empty() {
+                    self.state.told = Some(text.clone());
+                    self.assistant(vec![Part::Text(text)]);
+                }
+            }
+            Event::Reasoning(text) => self.state.thoughts.push(text),
+            Event::Tokens(count) => {
+                let message = self.state.open.as_ref().map(|open| open.id.clone());
+                let call =
+                    self.state.calls.count(count, message, self.at, self.inherited, self.place.source());
+                self.emit_call(call);
+            }
+            Event::Turn(_) | Event::Quiet => {}
+            Event::Result(structured) => self.wait(structured),
+            Event::Aborted { reason, .. } => {
+                if let Some(open) = self.state.open.clone() {
+                    let mut piece = self.piece(open.id, Role::Assistant, Origin::Model);
+                    piece.stop = Some(StopReason::Aborted);
+                    piece.sources.clear();
+                    self.emit(ScanEvent::Message(piece));
+                }
+                self.happened(EventKind::Turn, Some(reason), None);
+            }
+            Event::RolledBack(turns) => self.roll_back(turns),
+            Event::Name(name) => self.happened(EventKind::Title, Some(name), None),
+            Event::Error { text, json } => self.happened(EventKind::Error, Some(text), Some(json)),
+            Event::Mode { kind, json } => self.happened(EventKind::Mode, Some(kind), Some(json)),
+        }
+    }
+
+    fn wait(&mut self, structured: Structured) {
+        let Structured { call, outcome, text, json } = structured;
+        let place = (self.place.carrier, self.place.start, self.place.end);
+        self.state.waiting.push(Waiting { call, outcome, text, json, place, at: self.at });
+    }
+
+    fn happened(&mut self, kind: EventKind, text: Option<Text>, json: Option<ibid_model::Json>) {
+        let event = CommonEvent {
+            kind,
+            at: self.at,
+            after: self.state.tip.clone(),
+            text: text.filter(|text| !text.is_empty()),
+            json,
+            sources: vec![self.place.source()],
+        };
+        self.emit(ScanEvent::Event(event));
+    }
+
+    /// Takes the last turns off the live branch; they become a side branch. A turn is counted from
+    /// what the person said.
+    fn roll_back(&mut self, turns: u64) {
+        self.happened(EventKind::Rollback, None, None);
+        let turns = usize::try_from(turns).unwrap_or(usize::MAX);
+        if turns == 0 {
+            return;
+        }
+        self.close();
+        let kept = self.state.prompts.len().saturating_sub(turns);
+        if turns > self.state.prompts.len() {
+            self.state.tip = None;
+        } else if let Some(before) = self.state.prompts.get(kept) {
+            self.state.tip = before.clone();
+        }
+        self.state.prompts.truncate(kept);
+    }
+
+    fn compacted(&mut self, text: Text) {
+        self.answer_from_events();
+        self.close();
+        let compaction = Compaction {
+            after: self.state.tip.clone(),
+            summary: None,
+            text: Some(text).filter(|text| !text.is_blank()),
+            first_kept: None,
+            trigger: None,
+            tokens_before: None,
+            at: self.at,
+            sources: vec![self.place.source()],
+        };
+        self.emit(ScanEvent::Compaction(compaction));
+    }
+}
+
+/// A place in the conversation to go on from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Branch {
+    tip: Option<MessageId>,
+    prompts: Vec<Option<MessageId>>,
+}
+
+/// Where a session came from, as its header says.
+fn lineage(meta: &SessionMeta) -> Vec<Lineage> {
+    let mut lineages = Vec::new();
+    if meta.subagent || meta.parent.is_some() {
+        lineages.push(Lineage {
+            relation: Relation::Spawned,
+            parent: meta.parent.clone(),
+            parent_path: None,
+            call: None,
+            agent: meta.agent.clone(),
+            agent_kind: meta.agent_kind.clone(),
+            at: None,
+        });
+    }
+    if let Some(parent) = meta.forked_from.as_ref().filter(|parent| meta.parent.as_ref() != Some(*parent)) {
+        lineages.push(Lineage::to(Relation::Forked, parent.clone()));
+    }
+    lineages
+}
