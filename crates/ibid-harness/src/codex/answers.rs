@@ -98,9 +98,11 @@ fn header(text: &str) -> Option<(Outcome, &str)> {
         if line == "Output:" {
             return outcome.map(|outcome| (outcome, rest));
         }
-        let code = line.strip_prefix("Process exited with code ").or_else(|| line.strip_prefix("Exit code: "));
+        let code =
+            line.strip_prefix("Process exited with code ").or_else(|| line.strip_prefix("Exit code: "));
         if let Some(code) = code {
-            outcome = Some(if code == "unknown" { Outcome::Unknown } else { of_exit_code(code.parse().ok()?) });
+            outcome =
+                Some(if code == "unknown" { Outcome::Unknown } else { of_exit_code(code.parse().ok()?) });
         } else if line.starts_with("Process running with session ID ") || line == "Script completed" {
             outcome = Some(Outcome::Ok);
         } else if line == "Script failed" {
@@ -222,7 +224,12 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         let texts = [
-            "", "plain", "Exit code: 0\nOutput:\n", "unsupported call: y", "aborted", "Output:\nx",
+            "",
+            "plain",
+            "Exit code: 0\nOutput:\n",
+            "unsupported call: y",
+            "aborted",
+            "Output:\nx",
             r#"{"output":"a","metadata":{}}"#,
         ];
         for text in texts {

@@ -1,9 +1,7 @@
 //! Between rollouts and the common session.
 
 use ibid_carrier::jsonl::{Document, Item};
-use ibid_model::{
-    Block, CallId, Finding, FindingKind, Meta, Relation, Session, SessionId,
-};
+use ibid_model::{Block, CallId, Finding, FindingKind, Meta, Relation, Session, SessionId};
 
 use super::pieces::{Branch, Census, Pieces, Place, State};
 use super::records::{self, Body, Record};
@@ -40,7 +38,9 @@ pub(super) fn foreign(census: &Census) -> Option<&'static str> {
     if census.known > 0 {
         None
     } else if census.stream > 0 {
-        Some("this is what `codex exec --json` prints, not the rollout that Codex keeps; open the rollout of the same thread")
+        Some(
+            "this is what `codex exec --json` prints, not the rollout that Codex keeps; open the rollout of the same thread",
+        )
     } else if census.strangers > 0 {
         Some("its lines are objects, and none has the shape of a rollout record")
     } else {
@@ -59,7 +59,9 @@ impl Codec for Codex {
         let cuts: Vec<u64> = files
             .iter()
             .skip(1)
-            .map(|(items, _)| header(items).and_then(|meta| meta.history_base.as_ref()).map_or(u64::MAX, |base| base.end))
+            .map(|(items, _)| {
+                header(items).and_then(|meta| meta.history_base.as_ref()).map_or(u64::MAX, |base| base.end)
+            })
             .chain([u64::MAX])
             .collect();
         let mut fold = Fold::default();
@@ -117,7 +119,8 @@ fn session(transcript: &Transcript<Codex>, fold: Fold, findings: &mut Vec<Findin
     session.calls = calls;
     session.carriers = transcript.body.carriers().into_iter().map(|carrier| carrier.info).collect();
     findings.extend(fold.findings);
-    let last = session.messages.iter().rev().find(|message| message.inherited).map(|message| message.id.clone());
+    let last =
+        session.messages.iter().rev().find(|message| message.inherited).map(|message| message.id.clone());
     for lineage in &mut session.lineage {
         if matches!(lineage.relation, Relation::Forked | Relation::Spawned) {
             lineage.at.clone_from(&last);
@@ -166,7 +169,9 @@ impl TextCodec for Codex {
         let mut starts: Vec<u64> = items
             .iter()
             .filter_map(|item| match &item.value.body {
-                Body::Meta(meta) if meta.id.as_ref() == Some(&id) && meta.history_base.is_some() => Some(item.start),
+                Body::Meta(meta) if meta.id.as_ref() == Some(&id) && meta.history_base.is_some() => {
+                    Some(item.start)
+                }
                 _ => None,
             })
             .filter(|start| *start > 0)

@@ -173,9 +173,7 @@ fn item(raw: &Raw<'_>, payload: &str, whole: &Text) -> Item {
             text: reasoning(raw, whole),
             token: json::string(raw.encrypted_content, whole).filter(|token| !token.is_blank()),
         },
-        "function_call" => {
-            Kind::Call(call(call_id(), name("unknown"), arguments(raw.arguments, whole)))
-        }
+        "function_call" => Kind::Call(call(call_id(), name("unknown"), arguments(raw.arguments, whole))),
         "custom_tool_call" => {
             let input = match json::string(raw.input, whole) {
                 Some(text) => Input::Free(text),
@@ -205,8 +203,13 @@ fn item(raw: &Raw<'_>, payload: &str, whole: &Text) -> Item {
             Ok(json) => Kind::Other(OtherBlock { kind: kind.into(), json }),
             Err(_) => Kind::Quiet,
         },
-        "ghost_snapshot" | "additional_tools" | "compaction" | "context_compaction"
-        | "compaction_summary" | "compaction_trigger" | "configuration_update" => Kind::Quiet,
+        "ghost_snapshot"
+        | "additional_tools"
+        | "compaction"
+        | "context_compaction"
+        | "compaction_summary"
+        | "compaction_trigger"
+        | "configuration_update" => Kind::Quiet,
         other => Kind::Unknown(other.into()),
     };
     Item {

@@ -9,6 +9,8 @@ mod copied;
 mod event;
 mod item;
 mod json;
+mod lines;
+mod messages;
 mod names;
 mod patch;
 mod pieces;

@@ -68,7 +68,11 @@ fn split_time<'a>(text: &'a str, pattern: &str) -> Option<(&'a str, &'a str)> {
 /// The place of a new rollout below the root, by UTC.
 pub(super) fn place(at: Timestamp, id: &str) -> String {
     let time = at.to_jiff();
-    format!("sessions/{}/rollout-{}-{id}.jsonl", time.strftime("%Y/%m/%d"), time.strftime("%Y-%m-%dT%H-%M-%S"))
+    format!(
+        "sessions/{}/rollout-{}-{id}.jsonl",
+        time.strftime("%Y/%m/%d"),
+        time.strftime("%Y-%m-%dT%H-%M-%S")
+    )
 }
 
 #[cfg(test)]
@@ -89,7 +93,13 @@ mod tests {
 
     #[test]
     fn other_names_are_none() {
-        for name in ["session_index.jsonl", "rollout-.jsonl", "rollout-x.txt", "xrollout-a.jsonl", "rollout-a.jsonl.bak"] {
+        for name in [
+            "session_index.jsonl",
+            "rollout-.jsonl",
+            "rollout-x.txt",
+            "xrollout-a.jsonl",
+            "rollout-a.jsonl.bak",
+        ] {
             assert_eq!(RolloutName::of(name), None, "{name}");
         }
     }

@@ -172,7 +172,8 @@ impl<'a> Pieces<'a> {
         // The lines of a copy have the time at which it was made, which is not theirs.
         // https://github.com/openai/codex/issues/35003 (fault 57)
         self.at = if self.inherited { None } else { record.at.known() };
-        self.state.census.known += u64::from(!stranger);
+        // State alone makes no rollout: other programs write lines of that kind too.
+        self.state.census.known += u64::from(!stranger && !matches!(record.body, Body::Quiet));
         match record.body {
             Body::Meta(meta) => self.meta(*meta, record.at),
             Body::Turn(turn) => {
@@ -197,7 +198,8 @@ impl<'a> Pieces<'a> {
                     piece.sources.clear();
                     self.emit(ScanEvent::Message(piece));
                 }
-                let call = self.state.calls.record(&record, message, self.at, self.inherited, self.place.source());
+                let call =
+                    self.state.calls.record(&record, message, self.at, self.inherited, self.place.source());
                 self.emit_call(call);
             }
             Body::Quiet => {}
@@ -227,7 +229,9 @@ impl<'a> Pieces<'a> {
         let unreadable = std::mem::take(&mut self.state.census.unreadable_times);
         if unreadable > 0 {
             let detail = "times that are none, or have no zone";
-            self.emit(ScanEvent::Finding(Finding::new(FindingKind::UnreadableTime, detail).times(unreadable)));
+            self.emit(ScanEvent::Finding(
+                Finding::new(FindingKind::UnreadableTime, detail).times(unreadable),
+            ));
         }
     }
 
@@ -255,7 +259,8 @@ impl<'a> Pieces<'a> {
             }
             None => "the first record is no session_meta",
         };
-        let finding = Finding::new(FindingKind::MissingHeader, detail).at_bytes(self.place.start, self.place.end);
+        let finding =
+            Finding::new(FindingKind::MissingHeader, detail).at_bytes(self.place.start, self.place.end);
         self.emit(ScanEvent::Finding(finding));
     }
 
@@ -468,8 +473,12 @@ impl<'a> Pieces<'a> {
         let anonymous = call.id.is_none();
         let id = call.id.unwrap_or_else(|| format!("call_{}", self.place.id()).into());
         self.state.open_calls.push(OpenCall { id: id.clone(), name: call.name.clone(), anonymous });
-        let block =
-            Block::ToolUse(ToolUse { id: CallId::from(id), name: call.name, tool: call.tool, extra: call.extra });
+        let block = Block::ToolUse(ToolUse {
+            id: CallId::from(id),
+            name: call.name,
+            tool: call.tool,
+            extra: call.extra,
+        });
         self.model_says(vec![block], false);
     }
 
@@ -540,7 +549,9 @@ impl<'a> Pieces<'a> {
     /// Calls whose result only an event has told get it from there.
     fn answer_from_events(&mut self) {
         for waiting in std::mem::take(&mut self.state.waiting) {
-            let Some(at) = self.state.open_calls.iter().position(|open| open.id == waiting.call) else { continue };
+            let Some(at) = self.state.open_calls.iter().position(|open| open.id == waiting.call) else {
+                continue;
+            };
             self.state.open_calls.remove(at);
             self.state.answered_by_event.push(waiting.call.clone());
             let (carrier, start, end) = waiting.place;

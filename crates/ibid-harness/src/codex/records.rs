@@ -106,7 +106,8 @@ pub(super) struct Tokens {
 impl Tokens {
     /// The same in parts that do not overlap.
     pub(super) fn usage(&self) -> Usage {
-        let cached = self.cached_input_tokens.unwrap_or(0).saturating_add(self.cache_write_input_tokens.unwrap_or(0));
+        let cached =
+            self.cached_input_tokens.unwrap_or(0).saturating_add(self.cache_write_input_tokens.unwrap_or(0));
         Usage {
             input: Some(self.input_tokens.saturating_sub(cached)),
             output: Some(self.output_tokens),
@@ -377,9 +378,7 @@ fn meta(payload: &str, whole: &Text) -> Result<SessionMeta, serde_json::Error> {
             .or_else(|| text(spawn.and_then(|spawn| spawn.agent_path)))
             .or_else(|| text(raw.agent_nickname))
             .or_else(|| text(spawn.and_then(|spawn| spawn.agent_nickname))),
-        agent_kind: text(raw.agent_role)
-            .or_else(|| text(spawn.and_then(|spawn| spawn.agent_role)))
-            .or(kind),
+        agent_kind: text(raw.agent_role).or_else(|| text(spawn.and_then(|spawn| spawn.agent_role))).or(kind),
     })
 }
 
@@ -397,6 +396,7 @@ pub(super) fn role(name: &str) -> Option<Role> {
 pub(super) fn time_of_id(id: &str) -> Option<Timestamp> {
     let uuid = uuid::Uuid::try_parse(id).ok()?;
     let (seconds, nanos) = uuid.get_timestamp().filter(|_| uuid.get_version_num() == 7)?.to_unix();
-    let milliseconds = i64::try_from(seconds).ok()?.checked_mul(1000)?.checked_add(i64::from(nanos / 1_000_000))?;
+    let milliseconds =
+        i64::try_from(seconds).ok()?.checked_mul(1000)?.checked_add(i64::from(nanos / 1_000_000))?;
     Timestamp::from_milliseconds(milliseconds)
 }

@@ -5,9 +5,7 @@
 //! `ibid_tool` that says what it is, so that reading gives the same tool back; a program that
 //! reads the history takes it for an argument like any other.
 
-use ibid_model::{
-    Argument, Json, Mcp, Raw, Shell, Task, Text, Todo, TodoItem, Tool, ToolUse, WebSearch,
-};
+use ibid_model::{Argument, Json, Mcp, Raw, Shell, Task, Text, Todo, TodoItem, Tool, ToolUse, WebSearch};
 use serde::Serialize;
 
 use super::patch;
@@ -46,24 +44,24 @@ pub(super) fn decode(name: &Text, input: Input) -> (Tool, Vec<Argument>) {
         }
         Input::Arguments(json) => json,
     };
-    let typed = Arguments::of(&json).and_then(|arguments| decode_arguments(name, arguments));
+    let typed = Arguments::of(&json).and_then(|arguments| decode_arguments(name, arguments, &json));
     typed.unwrap_or_else(|| (Tool::Raw(Raw { name: name.clone(), input: json }), Vec::new()))
 }
 
-fn decode_arguments(name: &Text, arguments: Arguments) -> Option<(Tool, Vec<Argument>)> {
+fn decode_arguments(name: &Text, arguments: Arguments, json: &Json) -> Option<(Tool, Vec<Argument>)> {
     if arguments.has(MARK) {
         return decode_marked(name, arguments);
     }
-    let (tool, rest) = read_own(name, arguments)?;
+    let (tool, rest) = read_own(name, arguments, json)?;
     let again = encode_own(&tool, &rest).and_then(|call| match call.input {
         Input::Free(text) => Some(patch::read(&text)),
-        Input::Arguments(json) => read_own(&call.name, Arguments::of(&json)?).map(|(tool, _)| tool),
+        Input::Arguments(json) => read_own(&call.name, Arguments::of(&json)?, &json).map(|(tool, _)| tool),
     });
     (again.as_ref() == Some(&tool)).then_some((tool, rest))
 }
 
 /// One of Codex's own tools, by its name.
-fn read_own(name: &Text, mut arguments: Arguments) -> Option<(Tool, Vec<Argument>)> {
+fn read_own(name: &Text, mut arguments: Arguments, json: &Json) -> Option<(Tool, Vec<Argument>)> {
     let tool = match name.as_str() {
         "exec_command" => {
             let command = arguments.take_text("cmd")?;
@@ -87,7 +85,7 @@ fn read_own(name: &Text, mut arguments: Arguments) -> Option<(Tool, Vec<Argument
             if server.is_empty() || tool.is_empty() || tool.contains("__") {
                 return None;
             }
-            let mcp = Mcp { server: server.into(), tool: tool.into(), input: arguments.to_json() };
+            let mcp = Mcp { server: server.into(), tool: tool.into(), input: json.clone() };
             return Some((Tool::Mcp(mcp), Vec::new()));
         }
     };
@@ -266,7 +264,7 @@ fn encode_own(tool: &Tool, extra: &[Argument]) -> Option<NativeCall> {
             if renamed || !mcp.input.is_object() {
                 return None;
             }
-            return Some(NativeCall { name: allowed, input: Input::Arguments(mcp.input.compact()) });
+            return Some(NativeCall { name: allowed, input: Input::Arguments(mcp.input.clone()) });
         }
         _ => return None,
     };
@@ -296,7 +294,7 @@ fn encode_raw(name: &Text, raw: &Raw, extra: &[Argument]) -> (Input, bool) {
             return (free, false);
         }
     }
-    let plain = Input::Arguments(raw.input.compact());
+    let plain = Input::Arguments(raw.input.clone());
     if raw.input.is_object() {
         if extra.is_empty() && same(&plain) {
             return (plain, false);
@@ -322,8 +320,7 @@ fn allowed_name(name: &Text) -> (Text, bool) {
     if !name.is_empty() && name.len() <= NAME_BYTES && name.chars().all(fits) {
         return (name.clone(), false);
     }
-    let spelled: String =
-        name.chars().take(NAME_BYTES).map(|c| if fits(c) { c } else { '_' }).collect();
+    let spelled: String = name.chars().take(NAME_BYTES).map(|c| if fits(c) { c } else { '_' }).collect();
     (if spelled.is_empty() { "tool".into() } else { spelled.into() }, true)
 }
 
@@ -364,9 +361,11 @@ mod tests {
 
     #[test]
     fn a_call_that_the_tool_would_refuse_stays_raw() {
-        for (name, arguments) in
-            [("shell", r#"{"bogus":1}"#), ("exec_command", r#"{"cmd":7}"#), ("update_plan", r#"{"plan":[{"step":"a"}]}"#)]
-        {
+        for (name, arguments) in [
+            ("shell", r#"{"bogus":1}"#),
+            ("exec_command", r#"{"cmd":7}"#),
+            ("update_plan", r#"{"plan":[{"step":"a"}]}"#),
+        ] {
             assert!(matches!(decoded(name, arguments).0, Tool::Raw(_)), "{name}");
         }
     }

@@ -71,7 +71,9 @@ impl Fold {
         let is_last = |at: &usize| self.messages.get(*at).is_some_and(|message| message.id == piece.id);
         let at = last.filter(is_last).or_else(|| {
             let id = piece.api_id.as_ref()?;
-            self.messages.iter().rposition(|message| message.api_id.as_ref() == Some(id) || message.id == piece.id)
+            self.messages
+                .iter()
+                .rposition(|message| message.api_id.as_ref() == Some(id) || message.id == piece.id)
         });
         match at.and_then(|at| self.messages.get_mut(at)) {
             Some(message) => {

@@ -1,0 +1,398 @@
+//! The messages of a rollout that is written.
+
+use std::collections::{HashMap, HashSet};
+
+use ibid_model::{
+    Block, Compaction, Data, LossKind, Losses, Message, ModelCall, Origin, Prepared, ResultPart, Role,
+    Session, Text, TextBlock, Timestamp, ToolResult, ToolUse, Usage,
+};
+use serde::Serialize;
+
+use super::answers;
+use super::content::{self, Item};
+use super::lines::Lines;
+use super::records::Tokens;
+use super::tools::{self, Input};
+
+#[derive(Serialize)]
+struct MessageItem<'a> {
+    r#type: &'static str,
+    role: &'static str,
+    content: Vec<Item<'a>>,
+}
+
+#[derive(Serialize)]
+struct UserEvent<'a> {
+    r#type: &'static str,
+    message: &'a str,
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+struct AgentEvent<'a> {
+    r#type: &'static str,
+    message: &'a str,
+}
+
+#[derive(Serialize)]
+struct ThoughtEvent<'a> {
+    r#type: &'static str,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct FunctionCall<'a> {
+    r#type: &'static str,
+    name: &'a str,
+    arguments: &'a str,
+    call_id: &'a str,
+}
+
+#[derive(Serialize)]
+struct CustomCall<'a> {
+    r#type: &'static str,
+    status: &'static str,
+    call_id: &'a str,
+    name: &'a str,
+    input: &'a str,
+}
+
+#[derive(Serialize)]
+struct CallOutput<'a> {
+    r#type: &'static str,
+    call_id: &'a str,
+    output: answers::Output<'a>,
+}
+
+#[derive(Serialize)]
+struct TokenEvent {
+    r#type: &'static str,
+    info: TokenInfo,
+}
+
+#[derive(Serialize)]
+struct TokenInfo {
+    total_token_usage: Tokens,
+    last_token_usage: Tokens,
+}
+
+#[derive(Serialize)]
+struct TurnContext<'a> {
+    cwd: &'a str,
+    model: &'a str,
+}
+
+#[derive(Serialize)]
+struct Compacted<'a> {
+    message: &'a str,
+}
+
+/// Writes messages one after the other.
+pub(super) struct Messages<'a> {
+    session: &'a Session,
+    prepared: &'a Prepared,
+    started: Timestamp,
+    cwd: &'a str,
+    lines: &'a mut Lines,
+    losses: &'a mut Losses,
+    total: Option<Tokens>,
+    /// Calls that were written as custom ones, whose output is another item.
+    custom: HashSet<&'a str>,
+    model: Option<&'a Text>,
+}
+
+impl<'a> Messages<'a> {
+    pub(super) fn new(
+        session: &'a Session,
+        prepared: &'a Prepared,
+        started: Timestamp,
+        cwd: &'a str,
+        lines: &'a mut Lines,
+        losses: &'a mut Losses,
+    ) -> Messages<'a> {
+        let custom = HashSet::new();
+        Messages { session, prepared, started, cwd, lines, losses, total: None, custom, model: None }
+    }
+
+    pub(super) fn write(mut self) -> Result<(), serde_json::Error> {
+        let times = self.times();
+        let models = self.models();
+        let mut calls = self.calls();
+        let mut compactions = self.prepared.compactions.iter().peekable();
+        for (at, message) in self.prepared.messages.iter().enumerate() {
+            let time = times.get(at).copied().unwrap_or(self.started);
+            while let Some((_, compaction)) = compactions.next_if(|(before, _)| *before <= at) {
+                self.compaction(compaction, time)?;
+            }
+            self.turn(models.get(at).copied().flatten(), time)?;
+            match message.role {
+                Role::User => self.user(message, time)?,
+                Role::Assistant => self.assistant(message, time)?,
+                // The rules leave no system message.
+                Role::System => {}
+            }
+            for call in calls.remove(message.id.as_str()).unwrap_or_default() {
+                self.usage(call, time)?;
+            }
+            self.lost_of(message);
+        }
+        let last = times.last().copied().unwrap_or(self.started);
+        for (_, compaction) in compactions {
+            self.compaction(compaction, last)?;
+        }
+        let left: usize = calls.values().map(Vec::len).sum();
+        self.losses.add_many(LossKind::Usage, left as u64, None, None);
+        let ids = self.prepared.messages.len() as u64;
+        self.losses.add_many(LossKind::MessageIds, ids, None, None);
+        Ok(())
+    }
+
+    /// The time of each message; where it has none, the nearest known one.
+    fn times(&mut self) -> Vec<Timestamp> {
+        let messages = &self.prepared.messages;
+        let mut times = Vec::with_capacity(messages.len());
+        let mut last = messages.iter().find_map(|message| message.at).unwrap_or(self.started);
+        for message in messages {
+            match message.at {
+                Some(at) => {
+                    last = at;
+                    if Timestamp::from_milliseconds(at.as_milliseconds()) != Some(at) {
+                        self.losses.add(LossKind::Time, None, Some(&message.id));
+                    }
+                }
+                None => self.losses.add(LossKind::TimeFilled, None, Some(&message.id)),
+            }
+            times.push(last);
+        }
+        times
+    }
+
+    /// The model that answers at each message: the one of the next message of the model.
+    fn models(&self) -> Vec<Option<&'a Text>> {
+        let known = self.session.meta.model.as_ref();
+        let mut next =
+            self.prepared.messages.iter().rev().find_map(|message| message.model.as_ref()).or(known);
+        let mut models: Vec<_> = self
+            .prepared
+            .messages
+            .iter()
+            .rev()
+            .map(|message| {
+                next = message.model.as_ref().or(next);
+                next
+            })
+            .collect();
+        models.reverse();
+        models
+    }
+
+    /// The session's own calls by the message they made, and under no name those that made none.
+    fn calls(&mut self) -> HashMap<&'a str, Vec<&'a ModelCall>> {
+        let mut calls: HashMap<&str, Vec<&ModelCall>> = HashMap::new();
+        for call in &self.session.calls {
+            let message = call.message.as_ref().filter(|_| !call.inherited);
+            calls.entry(message.map_or("", |id| id.as_str())).or_default().push(call);
+        }
+        calls
+    }
+
+    fn item<P: Serialize>(&mut self, at: Timestamp, payload: &P) -> Result<(), serde_json::Error> {
+        self.lines.push(at, "response_item", payload)
+    }
+
+    fn event<P: Serialize>(&mut self, at: Timestamp, payload: &P) -> Result<(), serde_json::Error> {
+        self.lines.push(at, "event_msg", payload)
+    }
+
+    fn turn(&mut self, model: Option<&'a Text>, at: Timestamp) -> Result<(), serde_json::Error> {
+        let Some(model) = model.filter(|model| Some(*model) != self.model) else { return Ok(()) };
+        self.model = Some(model);
+        self.lines.push(at, "turn_context", &TurnContext { cwd: self.cwd, model })
+    }
+
+    fn compaction(&mut self, compaction: &'a Compaction, at: Timestamp) -> Result<(), serde_json::Error> {
+        let summary = compaction.summary.as_ref().and_then(|id| self.session.message(id));
+        let text = compaction.text.clone().or_else(|| {
+            let texts: Vec<&str> = summary?.texts().map(Text::as_str).collect();
+            Some(Text::from(texts.join("\n\n")))
+        });
+        match text.filter(|text| !text.is_blank()) {
+            Some(text) => {
+                self.lines.push(compaction.at.unwrap_or(at), "compacted", &Compacted { message: &text })
+            }
+            None => {
+                self.losses.add(LossKind::CompactionMarker, None, None);
+                Ok(())
+            }
+        }
+    }
+
+    fn user(&mut self, message: &'a Message, at: Timestamp) -> Result<(), serde_json::Error> {
+        let mut items = Vec::new();
+        for block in &message.blocks {
+            match block {
+                Block::ToolResult(result) => self.result(result, message, at)?,
+                Block::Text(text) => items.push(Item::InputText { text: text.text.as_str().into() }),
+                Block::Image(image) => {
+                    if !content::push_image(&mut items, image) {
+                        self.losses.add(LossKind::Image, None, Some(&message.id));
+                    }
+                }
+                Block::Document(document) => {
+                    self.losses.add(LossKind::Document, None, Some(&message.id));
+                    if let Data::Text(text) = &document.data {
+                        items.push(Item::InputText { text: text.as_str().into() });
+                    }
+                }
+                other => self.lost_block(other, message),
+            }
+        }
+        if items.is_empty() {
+            return Ok(());
+        }
+        self.item(at, &MessageItem { r#type: "message", role: "user", content: items })?;
+        if message.origin == Origin::Person {
+            let texts: Vec<&str> = message.texts().map(Text::as_str).collect();
+            let text = texts.join("\n");
+            self.event(at, &UserEvent { r#type: "user_message", message: &text, kind: "plain" })?;
+        }
+        Ok(())
+    }
+
+    fn assistant(&mut self, message: &'a Message, at: Timestamp) -> Result<(), serde_json::Error> {
+        let mut texts = 0;
+        for block in &message.blocks {
+            match block {
+                Block::Text(text) => {
+                    texts += 1;
+                    let item = Item::OutputText { text: text.text.as_str().into() };
+                    self.item(
+                        at,
+                        &MessageItem { r#type: "message", role: "assistant", content: vec![item] },
+                    )?;
+                    self.event(at, &AgentEvent { r#type: "agent_message", message: &text.text })?;
+                }
+                Block::Thinking(thinking) => {
+                    self.event(at, &ThoughtEvent { r#type: "agent_reasoning", text: &thinking.text })?;
+                }
+                Block::ToolUse(call) => self.call(call, message, at)?,
+                other => self.lost_block(other, message),
+            }
+        }
+        if texts > 1 {
+            self.losses.add(LossKind::Regrouped, None, Some(&message.id));
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: &'a ToolUse, message: &Message, at: Timestamp) -> Result<(), serde_json::Error> {
+        let encoded = tools::encode(call);
+        let name = encoded.call.name.as_str();
+        if encoded.kept {
+            self.losses.add(LossKind::ToolKeptRaw, Some(&call.name), Some(&message.id));
+        }
+        if encoded.renamed {
+            self.losses.add(LossKind::ToolRenamed, Some(&call.name), Some(&message.id));
+        }
+        if encoded.wrapped {
+            self.losses.add(LossKind::InputWrapped, Some(&call.name), Some(&message.id));
+        }
+        let call_id = call.id.as_str();
+        match &encoded.call.input {
+            Input::Arguments(json) => {
+                let arguments = json.as_str();
+                self.item(at, &FunctionCall { r#type: "function_call", name, arguments, call_id })
+            }
+            Input::Free(input) => {
+                self.custom.insert(call_id);
+                let r#type = "custom_tool_call";
+                self.item(at, &CustomCall { r#type, status: "completed", call_id, name, input })
+            }
+        }
+    }
+
+    fn result(
+        &mut self,
+        result: &ToolResult,
+        message: &Message,
+        at: Timestamp,
+    ) -> Result<(), serde_json::Error> {
+        if result.structured.is_some() {
+            self.losses.add(LossKind::StructuredResult, None, Some(&message.id));
+        }
+        let parts: Vec<ResultPart> =
+            result.content.iter().filter_map(|part| self.result_part(part, message)).collect();
+        let call_id = result.call.as_str();
+        let r#type = match self.custom.contains(call_id) {
+            true => "custom_tool_call_output",
+            false => "function_call_output",
+        };
+        let output = answers::write(&parts, result.outcome);
+        self.item(at, &CallOutput { r#type, call_id, output })
+    }
+
+    /// A part as text or a picture; none when it can be neither.
+    fn result_part(&mut self, part: &ResultPart, message: &Message) -> Option<ResultPart> {
+        let text = |text: &Text| Some(ResultPart::Text(TextBlock { text: text.clone() }));
+        match part {
+            ResultPart::Text(_) => Some(part.clone()),
+            ResultPart::Image(image) => {
+                let held = content::push_image(&mut Vec::new(), image);
+                if !held {
+                    self.losses.add(LossKind::Image, None, Some(&message.id));
+                }
+                held.then(|| part.clone())
+            }
+            ResultPart::Document(document) => {
+                self.losses.add(LossKind::Document, None, Some(&message.id));
+                match &document.data {
+                    Data::Text(data) => text(data),
+                    _ => None,
+                }
+            }
+            ResultPart::Other(other) => {
+                self.losses.add(LossKind::ResultFlattened, Some(&other.kind), Some(&message.id));
+                text(&Text::from(other.json.as_str()))
+            }
+            _ => None,
+        }
+    }
+
+    fn usage(&mut self, call: &ModelCall, at: Timestamp) -> Result<(), serde_json::Error> {
+        let whole = Usage { cost_usd: None, cache_write_5m: None, cache_write_1h: None, ..call.usage };
+        if whole != call.usage || call.api_id.is_some() || call.request_id.is_some() {
+            self.losses.add(LossKind::Usage, None, call.message.as_ref());
+        }
+        // Counters without input or output, or with nothing in them, are no call for a reader.
+        let last = Tokens::of(&call.usage).filter(|last| last.total_tokens > 0);
+        let Some(last) = last else {
+            if whole == call.usage {
+                self.losses.add(LossKind::Usage, None, call.message.as_ref());
+            }
+            return Ok(());
+        };
+        let total = self.total.map_or(last, |total| total.plus(&last));
+        self.total = Some(total);
+        let info = TokenInfo { total_token_usage: total, last_token_usage: last };
+        self.event(call.at.unwrap_or(at), &TokenEvent { r#type: "token_count", info })
+    }
+
+    fn lost_block(&mut self, block: &Block, message: &Message) {
+        let (kind, what) = match block {
+            Block::Image(_) => (LossKind::Image, None),
+            Block::Document(_) => (LossKind::Document, None),
+            Block::Other(other) => (LossKind::UnknownBlock, Some(other.kind.as_str())),
+            _ => (LossKind::UnknownBlock, None),
+        };
+        self.losses.add(kind, what, Some(&message.id));
+    }
+
+    fn lost_of(&mut self, message: &Message) {
+        if message.stop.is_some() {
+            self.losses.add(LossKind::StopReason, None, Some(&message.id));
+        }
+        if message.cwd.is_some() && message.cwd != self.session.meta.cwd {
+            self.losses.add(LossKind::MessageDirectory, None, Some(&message.id));
+        }
+    }
+}
