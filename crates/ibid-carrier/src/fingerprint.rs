@@ -70,8 +70,7 @@ impl FingerprintBuilder {
         Ok(self.stamped(path, stamp))
     }
 
-    /// Adds a file whose stamp is already known, as after [`walk::list_files`]
-    /// (crate::walk::list_files).
+    /// Adds a file whose stamp is already known, as after [`list_files`](crate::walk::list_files).
     #[must_use]
     pub fn stamped(mut self, path: &Path, stamp: Option<FileStamp>) -> FingerprintBuilder {
         self.field(path.as_os_str().as_encoded_bytes());

@@ -7,8 +7,9 @@
 //! - [`jsonl`]: files of JSON lines, byte for byte: whole, scanned, from the end, or written.
 //! - [`sqlite`]: rows of databases, read from a private copy.
 //! - [`tree`]: directories of small files; [`walk`]: which files lie in a store.
-//! - [`file`] and [`zstd_file`]: one file as it is at one moment, decompressed within bounds.
+//! - [`file`](mod@file) and [`zstd_file`]: one file as it is at one moment, decompressed within bounds.
 //! - [`fingerprint`]: whether anything that a session lives in changed.
+//! - [`findings`]: lists of findings that stay short.
 //! - [`names`]: names from files that are to become part of a path.
 //! - [`plan`] and [`trash`]: writes that can be shown, committed, and undone.
 //!
@@ -43,8 +44,8 @@
 
 mod error;
 pub mod file;
+pub mod findings;
 pub mod fingerprint;
-mod fold;
 mod journal;
 pub mod jsonl;
 pub mod names;

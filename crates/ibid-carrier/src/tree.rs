@@ -6,7 +6,7 @@ use bytes::Bytes;
 use ibid_model::{Finding, FindingKind};
 use rayon::prelude::*;
 
-use crate::fold::FindingList;
+use crate::findings::{report, report_all};
 use crate::walk::{WalkOptions, list_files};
 use crate::{CarrierError, FileStamp, file};
 
@@ -60,9 +60,7 @@ pub fn read(root: &Path, extensions: &[&str], limits: &TreeLimits) -> Result<Tre
     std::fs::metadata(root).map_err(|error| CarrierError::io(root, error))?;
     let options =
         WalkOptions { extensions, max_depth: limits.depth, max_files: limits.files, skip_dirs: &[] };
-    let (entries, findings) = list_files(root, &options);
-    let mut list = FindingList::default();
-    findings.into_iter().for_each(|finding| list.push(finding));
+    let (entries, mut findings) = list_files(root, &options);
     let mut total = 0u64;
     let (within, over): (Vec<_>, Vec<_>) = entries.into_iter().partition(|entry| {
         let fits = entry.stamp.size <= limits.file_bytes
@@ -73,7 +71,7 @@ pub fn read(root: &Path, extensions: &[&str], limits: &TreeLimits) -> Result<Tre
     for entry in over {
         let detail =
             format!("{} bytes are over the limit for a file, or for all files together", entry.stamp.size);
-        list.push(Finding::new(FindingKind::Oversize, detail).at_path(&entry.path));
+        report(&mut findings, Finding::new(FindingKind::Oversize, detail).at_path(&entry.path));
     }
     let outcomes: Vec<_> = within
         .into_par_iter()
@@ -83,22 +81,24 @@ pub fn read(root: &Path, extensions: &[&str], limits: &TreeLimits) -> Result<Tre
     for (outcome, path) in outcomes {
         match outcome {
             Ok(stored) => {
-                stored.findings.into_iter().for_each(|finding| list.push(finding));
+                report_all(&mut findings, stored.findings);
                 files.push(TreeFile { path, bytes: stored.bytes.into(), stamp: stored.stamp });
             }
             // Deleted since it was listed.
             Err(CarrierError::NotFound { .. }) => {}
             Err(CarrierError::TooLarge { bytes, .. }) => {
                 let detail = format!("{bytes} bytes or more are over the limit for one file");
-                list.push(Finding::new(FindingKind::Oversize, detail).at_path(&path));
+                report(&mut findings, Finding::new(FindingKind::Oversize, detail).at_path(&path));
             }
             Err(CarrierError::Io { source, .. }) => {
-                list.push(crate::walk::unreadable_because(&path, &source))
+                report(&mut findings, crate::walk::unreadable_because(&path, &source))
             }
-            Err(error) => list.push(Finding::new(FindingKind::Unreadable, error.to_string()).at_path(&path)),
+            Err(error) => {
+                report(&mut findings, Finding::new(FindingKind::Unreadable, error.to_string()).at_path(&path))
+            }
         }
     }
-    Ok(Tree { files, findings: list.finish() })
+    Ok(Tree { files, findings })
 }
 
 #[cfg(test)]

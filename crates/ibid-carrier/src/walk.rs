@@ -9,7 +9,7 @@ use ibid_model::{Finding, FindingKind};
 use rayon::prelude::*;
 
 use crate::FileStamp;
-use crate::fold::FindingList;
+use crate::findings::{report, report_all};
 
 /// What to list.
 #[derive(Clone, Copy, Debug)]
@@ -50,21 +50,16 @@ pub struct FileEntry {
 /// is a finding, and the rest is listed.
 #[must_use]
 pub fn list_files(root: &Path, options: &WalkOptions<'_>) -> (Vec<FileEntry>, Vec<Finding>) {
-    let mut walk = Walk {
-        options,
-        files: Vec::new(),
-        entered: HashSet::new(),
-        links: Vec::new(),
-        findings: FindingList::default(),
-    };
+    let mut walk =
+        Walk { options, files: Vec::new(), entered: HashSet::new(), links: Vec::new(), findings: Vec::new() };
     match fs::metadata(root) {
         Ok(metadata) if metadata.is_dir() => {
             walk.enter(root.to_owned(), 0);
             walk.follow_links(root);
         }
-        Ok(_) => walk.findings.push(unreadable(root, "not a directory")),
+        Ok(_) => report(&mut walk.findings, unreadable(root, "not a directory")),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => walk.findings.push(unreadable_because(root, &error)),
+        Err(error) => report(&mut walk.findings, unreadable_because(root, &error)),
     }
     walk.finish(root)
 }
@@ -74,7 +69,7 @@ struct Walk<'a> {
     files: Vec<Found>,
     entered: HashSet<PathBuf>,
     links: Vec<(PathBuf, usize)>,
-    findings: FindingList,
+    findings: Vec<Finding>,
 }
 
 /// A file, and whether it has more than one name.
@@ -105,7 +100,7 @@ impl Walk<'_> {
                 self.files.extend(listing.files);
                 level.extend(listing.directories);
                 self.links.extend(listing.links.into_iter().map(|link| (link, depth)));
-                listing.findings.into_iter().for_each(|finding| self.findings.push(finding));
+                report_all(&mut self.findings, listing.findings);
             }
             if level.is_empty() || self.files.len() > self.options.max_files {
                 return;
@@ -117,7 +112,7 @@ impl Walk<'_> {
     fn follow_links(&mut self, root: &Path) {
         let real_root = match root.canonicalize() {
             Ok(real_root) => real_root,
-            Err(error) => return self.findings.push(unreadable_because(root, &error)),
+            Err(error) => return report(&mut self.findings, unreadable_because(root, &error)),
         };
         let mut listed: Option<HashSet<PathBuf>> = None;
         while !self.links.is_empty() && self.files.len() <= self.options.max_files {
@@ -129,7 +124,7 @@ impl Walk<'_> {
                         Ok(found) => found,
                         Err(error) => {
                             if self.wants(&link) || error.kind() != io::ErrorKind::NotFound {
-                                self.findings.push(unreadable_because(&link, &error));
+                                report(&mut self.findings, unreadable_because(&link, &error));
                             }
                             continue;
                         }
@@ -164,7 +159,7 @@ impl Walk<'_> {
     }
 
     fn not_followed(&mut self, link: &Path, why: &str) {
-        self.findings.push(Finding::new(FindingKind::LinkNotFollowed, why).at_path(link));
+        report(&mut self.findings, Finding::new(FindingKind::LinkNotFollowed, why).at_path(link));
     }
 
     fn finish(mut self, root: &Path) -> (Vec<FileEntry>, Vec<Finding>) {
@@ -172,14 +167,15 @@ impl Walk<'_> {
         let mut seen = HashSet::new();
         self.files.retain(|found| {
             let stamp = &found.entry.stamp;
-            !found.shared || stamp.inode == 0 || seen.insert((stamp.device, stamp.inode))
+            // Only Unix says for sure which names are of one file.
+            cfg!(not(unix)) || !found.shared || seen.insert((stamp.device, stamp.inode))
         });
         if self.files.len() > self.options.max_files {
             self.files.truncate(self.options.max_files);
             let detail = format!("more than {} files; the rest is not listed", self.options.max_files);
-            self.findings.push(Finding::new(FindingKind::Oversize, detail).at_path(root));
+            report(&mut self.findings, Finding::new(FindingKind::Oversize, detail).at_path(root));
         }
-        (self.files.into_iter().map(|found| found.entry).collect(), self.findings.finish())
+        (self.files.into_iter().map(|found| found.entry).collect(), self.findings)
     }
 }
 

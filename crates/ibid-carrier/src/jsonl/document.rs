@@ -86,8 +86,7 @@ impl Document {
     }
 
     /// What was seen while reading: a byte order mark, that the file shrank or was replaced, that
-    /// its compression is damaged. What is wrong with lines is in [`Records::findings`]
-    /// (super::Records).
+    /// its compression is damaged. What is wrong with lines is in [`Records`](super::Records).
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::document::{Document, Line, Lines};
 use super::recovery::{BrokenLine, ValueText, read_line};
 use super::{BYTE_ORDER_MARK, trim};
-use crate::fold::FindingList;
+use crate::findings::{report, report_all};
 
 /// Documents over this size are read on several threads.
 const PARALLEL: usize = 4 << 20;
@@ -73,7 +73,7 @@ impl Document {
             _ => pieces.into_par_iter().map(|range| self.read_piece(range, &read)).collect(),
         };
         let mut items = Vec::with_capacity(read_pieces.iter().map(|piece| piece.items.len()).sum());
-        let mut findings = FindingList::default();
+        let mut findings = Vec::new();
         let mut lines = 0;
         let mut returns = Returns::default();
         for mut piece in read_pieces {
@@ -81,12 +81,12 @@ impl Document {
                 item.line += lines;
             }
             items.append(&mut piece.items);
-            findings.append(piece.findings, lines);
+            let in_document = |f: Finding| Finding { line: f.line.map(|line| line + lines), ..f };
+            report_all(&mut findings, piece.findings.into_iter().map(in_document));
             returns.append(piece.returns, lines);
             lines += piece.lines;
         }
-        findings.append(returns.finding(), 0);
-        let mut findings = findings.finish();
+        report_all(&mut findings, returns.finding());
         if let Some(path) = self.path() {
             findings = findings.into_iter().map(|finding| finding.at_path(path)).collect();
         }
@@ -99,12 +99,8 @@ impl Document {
         read: &(impl Fn(&Text) -> Result<T, serde_json::Error> + Sync),
     ) -> Piece<T> {
         let shared = self.shared_bytes();
-        let mut piece = Piece {
-            items: Vec::new(),
-            findings: FindingList::default(),
-            returns: Returns::default(),
-            lines: 0,
-        };
+        let mut piece =
+            Piece { items: Vec::new(), findings: Vec::new(), returns: Returns::default(), lines: 0 };
         let mut lines = Lines::new(self.bytes().get(range.clone()).unwrap_or_default(), range.start as u64);
         for line in lines.by_ref() {
             piece.returns.see(&line);
@@ -113,7 +109,7 @@ impl Document {
                 continue;
             }
             if line.after - line.start - u64::from(line.terminated) > self.line_limit() {
-                piece.findings.push(oversize(line.start, line.end).on_line(line.number));
+                report(&mut piece.findings, oversize(line.start, line.end).on_line(line.number));
                 continue;
             }
             if value.first() == Some(&b'{') {
@@ -147,7 +143,7 @@ impl Document {
 /// What one thread read. Lines are counted from the beginning of the piece.
 struct Piece<T> {
     items: Vec<Item<T>>,
-    findings: FindingList,
+    findings: Vec<Finding>,
     returns: Returns,
     lines: u64,
 }
@@ -178,14 +174,11 @@ impl Returns {
         self.first = self.first.or(later.first.map(|(line, start, end)| (line + lines_before, start, end)));
     }
 
-    fn finding(self) -> FindingList {
-        let mut findings = FindingList::default();
-        if let Some((line, start, end)) = self.first {
-            let finding =
-                Finding::new(FindingKind::CarriageReturns, "lines end with a carriage return and a newline");
-            findings.push(finding.on_line(line).at_bytes(start, end).times(self.count));
-        }
-        findings
+    fn finding(self) -> Option<Finding> {
+        let (line, start, end) = self.first?;
+        let finding =
+            Finding::new(FindingKind::CarriageReturns, "lines end with a carriage return and a newline");
+        Some(finding.on_line(line).at_bytes(start, end).times(self.count))
     }
 }
 

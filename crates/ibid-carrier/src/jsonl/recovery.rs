@@ -6,7 +6,7 @@ use ibid_model::{Finding, FindingKind, replace_lone_surrogates};
 
 use super::values::{Part, parts};
 use super::{Item, duplicate_keys};
-use crate::fold::FindingList;
+use crate::findings::report;
 
 /// A line whose plain reading failed.
 pub(super) struct BrokenLine<'a> {
@@ -32,7 +32,7 @@ pub(super) enum ValueText<'a> {
 pub(super) fn read_line<T>(
     line: &BrokenLine<'_>,
     items: &mut Vec<Item<T>>,
-    findings: &mut FindingList,
+    findings: &mut Vec<Finding>,
     read: &mut dyn FnMut(ValueText<'_>) -> Result<T, serde_json::Error>,
 ) {
     let mut reading = Reading { line, items, findings, read };
@@ -72,7 +72,7 @@ pub(super) fn read_line<T>(
 struct Reading<'r, 'a, T> {
     line: &'r BrokenLine<'a>,
     items: &'r mut Vec<Item<T>>,
-    findings: &'r mut FindingList,
+    findings: &'r mut Vec<Finding>,
     read: &'r mut dyn FnMut(ValueText<'_>) -> Result<T, serde_json::Error>,
 }
 
@@ -172,7 +172,7 @@ impl<T> Reading<'_, '_, T> {
         let (start, end) = self.in_input(start, end);
         let mut finding = Finding::new(kind, detail).at_bytes(start, end);
         finding.line = self.line.number;
-        self.findings.push(finding);
+        report(self.findings, finding);
     }
 
     /// The place in the input of a place in the line.

@@ -10,7 +10,7 @@ use ibid_model::{Finding, FindingKind};
 use super::records::oversize;
 use super::recovery::{BrokenLine, ValueText, read_line};
 use super::{BYTE_ORDER_MARK, Item, Limits, Records, trim};
-use crate::fold::FindingList;
+use crate::findings::report;
 use crate::{CarrierError, FileStamp, file, zstd_file};
 
 /// The size of the buffer while no line is longer: it stays in the second-level cache.
@@ -39,7 +39,7 @@ pub struct RawLine<'a> {
 impl RawLine<'_> {
     /// Reads every JSON value of the line with `read` and adds the records and findings to
     /// `records`, exactly as [`Document::read_records`](super::Document::read_records) does for
-    /// each of its lines; only a text that had to be repaired is copied.
+    /// each of its lines, carriage returns apart; only a text that had to be repaired is copied.
     pub fn read_into<T>(
         &self,
         records: &mut Records<T>,
@@ -48,7 +48,7 @@ impl RawLine<'_> {
         if self.oversize {
             let mut finding = oversize(self.start, self.end);
             finding.line = self.number;
-            records.findings.push(finding);
+            report(&mut records.findings, finding);
             return;
         }
         let (lead, value) = trim(self.bytes);
@@ -67,12 +67,10 @@ impl RawLine<'_> {
             bytes: self.bytes,
             terminated: self.terminated,
         };
-        let mut findings = FindingList::default();
-        read_line(&line, &mut records.items, &mut findings, &mut |text| match text {
+        read_line(&line, &mut records.items, &mut records.findings, &mut |text| match text {
             ValueText::InPlace(text) => read(text),
             ValueText::Repaired(text) => read(&text),
         });
-        records.findings.append(&mut findings.finish());
     }
 }
 

@@ -564,3 +564,12 @@ fn a_scanner_of_a_compressed_file_stops_at_the_limit() {
     };
     assert!(matches!(outcome, Err(crate::CarrierError::TooLarge { limit: 2999, .. })));
 }
+
+#[test]
+fn a_document_full_of_broken_lines_has_few_findings() {
+    let records = rows("no\n".repeat(2_000_000) + "{\"id\":\"a\"}\n");
+    assert_eq!(ids(&records), ["a"]);
+    assert_eq!(records.items[0].line, 2_000_001);
+    assert_eq!(findings(&records), [(FindingKind::NotJson, 1, 0, 2)]);
+    assert_eq!(records.findings[0].count, 2_000_000);
+}
