@@ -1,0 +1,95 @@
+//! Ibid beside txcript on the same generated input, with ratios.
+//!
+//! Each measurement is a process of its own, so that its peak memory is its own; each is repeated
+//! and the best time counts, since everything else on the machine only adds. The inputs are read
+//! once before, so that both sides find them in the page cache.
+//!
+//!     cargo +nightly run --release            # everything: about 3 GB of disk
+//!     cargo +nightly run --release -- --small # a tenth of it, to see that it runs
+//!
+//! txcript reads: of a Claude Code session everything, of a Codex session the head. Ibid reads: of
+//! a Claude Code session everything that can hold a title or a time, of a Codex session head and
+//! tail. The rows say what each side did.
+
+mod measure;
+mod sides;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use measure::{Figures, measure};
+
+/// How often each measurement is repeated.
+const REPEATS: usize = 5;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, side, job, path] = arguments.as_slice()
+        && flag == "--worker"
+    {
+        return sides::run(side, job, Path::new(path));
+    }
+    let small = arguments.iter().any(|argument| argument == "--small");
+    let scale = if small { 10 } else { 1 };
+    match bench(scale) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("the benchmark could not run: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn bench(scale: u64) -> std::io::Result<()> {
+    let dir = tempfile::tempdir()?;
+    let session = dir.path().join("one/.claude/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl");
+    std::fs::create_dir_all(session.parent().unwrap_or(dir.path()))?;
+    eprintln!("making a Claude Code session of {} MB", 200 / scale);
+    let bytes = ibid_testkit::generate::claude_session(&session, 200_000_000 / scale)?;
+    let home = dir.path().join("home");
+    let sessions = 10_000 / scale;
+    eprintln!("making a home of {sessions} sessions");
+    let home_bytes = ibid_testkit::generate::home(&home, sessions, 2_000_000_000 / scale)?;
+    println!("one Claude Code session of {:.1} MB; a home of {sessions} sessions, {:.2} GB, half of them Codex", bytes as f64 / 1e6, home_bytes as f64 / 1e9);
+    println!("{:<44} {:>10} {:>10} {:>10} {:>10} {:>8}", "", "ibid", "", "txcript", "", "times");
+    println!("{:<44} {:>10} {:>10} {:>10} {:>10} {:>8}", "job", "seconds", "peak MB", "seconds", "peak MB", "faster");
+    for (job, title, path) in [
+        ("metadata", "metadata of the session (one thread)", &session),
+        ("load", "load and to common", &session),
+        ("convert", "load, to common, to Codex", &session),
+        ("discover-claude", "discover the Claude half, cold", &home),
+        ("discover", "discover the whole home, cold", &home),
+        ("discover-again", "discover the whole home, again", &home),
+    ] {
+        row(job, title, path)?;
+    }
+    Ok(())
+}
+
+fn row(job: &str, title: &str, path: &PathBuf) -> std::io::Result<()> {
+    let ours = best(&["ibid", job], path)?;
+    let theirs = best(&["txcript", job], path)?;
+    println!(
+        "{title:<44} {:>10.3} {:>10.1} {:>10.3} {:>10.1} {:>8.1}",
+        ours.seconds,
+        ours.peak_mb,
+        theirs.seconds,
+        theirs.peak_mb,
+        theirs.seconds / ours.seconds
+    );
+    if !ours.said.is_empty() || !theirs.said.is_empty() {
+        println!("    ibid: {}\n    txcript: {}", ours.said, theirs.said);
+    }
+    Ok(())
+}
+
+fn best(worker: &[&str; 2], path: &Path) -> std::io::Result<Figures> {
+    let mut best: Option<Figures> = None;
+    for _ in 0..REPEATS {
+        let figures = measure(worker, path)?;
+        if best.as_ref().is_none_or(|best| figures.seconds < best.seconds) {
+            best = Some(figures);
+        }
+    }
+    best.ok_or_else(|| std::io::Error::other("nothing was measured"))
+}
