@@ -173,7 +173,7 @@ impl Engine {
         }
         context.step = None;
         let committed = Committed {
-            written: written(&entry.changes),
+            written: written(&entry.changes, plan),
             backups: entry.changes.iter().filter_map(|change| change.backup().cloned()).collect(),
             trashed: self.trash_entry(entry)?.into_iter().collect(),
         };
@@ -256,9 +256,11 @@ impl Engine {
     }
 }
 
-fn written(changes: &[Change]) -> Vec<PathBuf> {
+/// The paths of the steps that write, in the plan's own words.
+fn written(changes: &[Change], plan: &Plan) -> Vec<PathBuf> {
     let mut seen = BTreeSet::new();
-    let paths = changes.iter().filter(|change| change.writes()).filter_map(Change::path);
+    let writing = changes.iter().zip(&plan.steps).filter(|(change, _)| change.writes());
+    let paths = writing.filter_map(|(_, step)| step.path());
     paths.filter(|path| seen.insert(path.to_path_buf())).map(Path::to_path_buf).collect()
 }
 

@@ -34,7 +34,7 @@ impl Policy {
 /// What a commit did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Committed {
-    /// Files and databases that were written, each once, in the order of the plan.
+    /// Files and databases that were written, each once, as the plan names them and in its order.
     #[serde(with = "super::path_text::list")]
     pub written: Vec<PathBuf>,
     /// Where what was replaced is kept.

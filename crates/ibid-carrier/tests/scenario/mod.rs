@@ -16,8 +16,10 @@ use rusqlite::Connection;
 /// A new directory, in memory where the system offers that: a commit writes to the disk often, and
 /// whether the disk keeps its word is not what is tested.
 pub(crate) fn directory() -> tempfile::TempDir {
-    let memory = Path::new("/dev/shm");
-    if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
+    let memory = PathBuf::from("/dev/shm");
+    let place = if memory.is_dir() { memory } else { std::env::temp_dir() };
+    // Where the directory for such things is a link, paths are compared with it resolved.
+    tempfile::tempdir_in(fs::canonicalize(place).unwrap()).unwrap()
 }
 
 /// A store in a directory of its own, and Ibid's data directory beside it.
