@@ -12,6 +12,7 @@ mod rendering;
 mod screen;
 mod selection;
 mod table;
+mod transfer;
 
 use std::process::ExitCode;
 

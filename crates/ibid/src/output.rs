@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 use ibid_harness::{Discovered, Progress};
-use ibid_model::{Finding, Losses};
+use ibid_model::{Finding, LossEffect, Losses};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
+
+use crate::table::Table;
 
 /// The version of every JSON object that a command prints.
 pub(crate) const JSON_VERSION: u32 = 1;
@@ -224,23 +226,27 @@ pub(crate) fn label(session: &Discovered) -> String {
     text.map_or_else(|| "(no title)".to_owned(), |text| clean_line(text.head(200)))
 }
 
-/// Prints losses for people.
+/// Losses for people.
 pub(crate) fn losses_text(losses: &Losses) -> String {
     if losses.is_empty() {
-        return "Nothing is lost.\n".to_owned();
+        return "Losses: none\n".to_owned();
     }
-    let mut text = String::from("Losses:\n");
+    let mut table = Table::new(&["losses", "times", "", "what it means"]).right(1);
     for loss in losses {
         let what = loss.what.as_ref().map(|what| format!(" ({})", clean_line(what))).unwrap_or_default();
-        let _ = writeln!(
-            text,
-            "  {:<24}{:>6} x{what}  {}",
-            loss.kind.code(),
-            loss.count,
-            loss.kind.meaning().trim()
-        );
+        let effect = match loss.kind.effect() {
+            LossEffect::Changed => "changed",
+            LossEffect::Added => "added",
+            LossEffect::Dropped => "left behind",
+        };
+        table.row(vec![
+            format!("{}{what}", loss.kind.code()),
+            loss.count.to_string(),
+            effect.to_owned(),
+            loss.kind.meaning().trim().to_owned(),
+        ]);
     }
-    text
+    table.to_string()
 }
 
 /// Prints findings for people.

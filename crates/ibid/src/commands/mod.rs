@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod convert;
 mod list;
 mod overview;
 mod path;
@@ -17,6 +18,7 @@ pub(crate) enum Command {
     List(list::Arguments),
     Show(show::Arguments),
     Path(path::Arguments),
+    Convert(convert::Arguments),
 }
 
 /// Runs a command, or the overview when there is none.
@@ -30,5 +32,6 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit> {
         Some(Command::List(arguments)) => list::run(&machine, &arguments),
         Some(Command::Show(arguments)) => show::run(&machine, &arguments),
         Some(Command::Path(arguments)) => path::run(&machine, &arguments),
+        Some(Command::Convert(arguments)) => convert::run(&machine, &arguments),
     }
 }

@@ -142,7 +142,7 @@ pub fn save<H: DocumentHarness>(
     };
     let name = format!("{}.{}", checked_component(transcript.id.as_str())?, H::EXTENSION);
     let path = root.join(name);
-    if path.symlink_metadata().is_ok() {
+    if !options.replace && path.symlink_metadata().is_ok() {
         let place = path.display().to_string();
         return Err(StoreError::Exists { harness: harness.name, id: transcript.id.to_string(), place });
     }

@@ -1,0 +1,128 @@
+//! Telling the person about a transfer.
+
+use anyhow::Result;
+use ibid_carrier::plan::{Plan, PlanError};
+use ibid_harness::{AnyHarness, StoreError};
+use ibid_model::{Finding, Losses};
+use serde::Serialize;
+
+use super::Transfer;
+use crate::exit::Failure;
+use crate::machine::Machine;
+use crate::output;
+use crate::table::counted;
+
+/// A transfer, for `--json`.
+#[derive(Serialize)]
+struct Answer<'a> {
+    harness: &'a str,
+    id: String,
+    path: Option<String>,
+    written: bool,
+    subagents: Vec<String>,
+    plan: &'a Plan,
+    losses: &'a Losses,
+    findings: &'a [Finding],
+    notes: &'a [String],
+    backups: Vec<String>,
+}
+
+impl Transfer {
+    /// Prints what would be done and lost; then, unless it is a dry run, does it and says how to
+    /// go on.
+    ///
+    /// # Errors
+    /// When it cannot be written, or does not read back as it was meant.
+    pub(crate) fn carry_out(&self, machine: &Machine, dry_run: bool) -> Result<()> {
+        if !machine.json {
+            output::print(&self.text())?;
+            self.print_notes();
+        }
+        let mut backups = Vec::new();
+        if !dry_run {
+            let committed = self.commit(machine)?;
+            backups = committed.backups.iter().map(|path| path.display().to_string()).collect();
+        }
+        if machine.json {
+            let made = self.made.iter().skip(1).map(|made| made.id.to_string());
+            return output::print_json(&Answer {
+                harness: self.to.declaration().id.as_str(),
+                id: self.id().to_string(),
+                path: self.reference().map(|reference| reference.path.display().to_string()),
+                written: !dry_run,
+                subagents: made.collect(),
+                plan: &self.plan,
+                losses: &self.losses,
+                findings: &self.findings,
+                notes: &self.notes,
+                backups,
+            });
+        }
+        if dry_run {
+            output::note("Nothing was written: this was a dry run.");
+        } else {
+            output::print(&self.done(&backups))?;
+        }
+        Ok(())
+    }
+
+    /// Prints what the person should know, and what was wrong with the source, to stderr.
+    pub(crate) fn print_notes(&self) {
+        for note in &self.notes {
+            output::note(&format!("Note: {note}"));
+        }
+        if !self.findings.is_empty() {
+            output::note(&format!(
+                "Found in the source:\n{}",
+                output::findings_text(&self.findings).trim_end()
+            ));
+        }
+    }
+
+    /// The plan and the losses.
+    pub(crate) fn text(&self) -> String {
+        let steps = self.plan.to_string();
+        let steps: String = steps.lines().map(|line| format!("  {line}\n")).collect();
+        let along = match self.subagents() {
+            0 => String::new(),
+            count => format!(" with {}", counted(count as u64, "subagent")),
+        };
+        format!(
+            "{}:{}{along}\n\nPlan\n{steps}\n{}",
+            self.to.declaration().id,
+            output::clean_line(self.id().as_str()),
+            output::losses_text(&self.losses)
+        )
+    }
+
+    fn done(&self, backups: &[String]) -> String {
+        let id = output::clean_line(self.id().as_str());
+        let declaration = self.to.declaration();
+        let place = self.reference().map(ToString::to_string).unwrap_or_default();
+        let mut text = format!("\nWritten and read back: {}\n", output::clean_line(&place));
+        for backup in backups {
+            text.push_str(&format!("What was there before is kept: {}\n", output::clean_line(backup)));
+        }
+        if declaration.resume.is_some() && !self.elsewhere {
+            text.push_str(&format!("Carry it on: ibid continue {}:{id}\n", declaration.id));
+        }
+        text
+    }
+}
+
+/// An error that the person can get around, with the way to do it.
+pub(crate) fn refusal(error: anyhow::Error, to: &dyn AnyHarness) -> anyhow::Error {
+    let exists = error.chain().any(|cause| {
+        matches!(cause.downcast_ref::<StoreError>(), Some(StoreError::Exists { .. }))
+            || matches!(cause.downcast_ref::<PlanError>(), Some(PlanError::Exists { .. }))
+    });
+    if !exists {
+        return error;
+    }
+    let name = to.declaration().name;
+    Failure::refused(format!(
+        "{error}; --new-id writes another session beside it, --replace puts this one in its place and keeps a \
+         backup of the one in {name}"
+    ))
+    .into()
+}

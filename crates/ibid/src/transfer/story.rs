@@ -1,0 +1,173 @@
+//! Whether two sessions tell a model the same story.
+
+use ibid_model::{Block, Essence, LossKind, Losses, Role, Rules, Selection, Session, Text, essence, prepare};
+
+/// What the result says otherwise than the source, beyond what the losses name; none when they
+/// tell the same story. Both are brought into the strictest form first, so that what some targets
+/// keep and others do not plays no part.
+// https://github.com/Dicklesworthstone/cross_agent_session_resumer/issues/9 (fault 28)
+pub(super) fn difference(
+    source: &Session,
+    selection: &Selection,
+    result: &Session,
+    losses: &Losses,
+) -> Option<String> {
+    let source = prepare(source, selection, &Rules::STRICT);
+    let whole = Selection { from_compaction: selection.from_compaction, ..Selection::default() };
+    let result = prepare(result, &whole, &Rules::STRICT);
+    let allowed = Allowed::by(losses);
+    let told = told(essence(&source.messages), &allowed);
+    let heard = self::told(essence(&result.messages), &allowed);
+    let first = told.iter().zip(&heard).position(|(told, heard)| !same(told, heard, &allowed));
+    match first {
+        Some(at) => {
+            let (told, heard) = (told.get(at), heard.get(at));
+            Some(format!("part {} is {} instead of {}", at + 1, name(heard), name(told)))
+        }
+        None if told.len() != heard.len() => Some(format!("{} parts instead of {}", heard.len(), told.len())),
+        None => None,
+    }
+}
+
+/// What may differ, since a loss says so.
+struct Allowed {
+    tools: bool,
+    others: bool,
+    flattened: bool,
+    status: bool,
+    roles: bool,
+}
+
+impl Allowed {
+    fn by(losses: &Losses) -> Allowed {
+        let any = |kinds: &[LossKind]| kinds.iter().any(|kind| losses.has(*kind));
+        let flattened = any(&[LossKind::ResultFlattened]);
+        Allowed {
+            tools: any(&[
+                LossKind::ToolKeptRaw,
+                LossKind::ToolRenamed,
+                LossKind::InputWrapped,
+                LossKind::LoneSurrogate,
+            ]),
+            others: flattened || any(&[LossKind::Image, LossKind::Document, LossKind::UnknownBlock]),
+            flattened,
+            status: any(&[LossKind::ResultStatus]),
+            roles: any(&[LossKind::RoleChanged]),
+        }
+    }
+}
+
+/// Neighbouring texts of one side are one, since targets may join or split them; what may be lost
+/// is left out.
+fn told(essences: Vec<Essence>, allowed: &Allowed) -> Vec<Essence> {
+    let mut told: Vec<Essence> = Vec::with_capacity(essences.len());
+    for essence in essences {
+        match (told.last_mut(), essence) {
+            (_, Essence::Other(..)) if allowed.others => {}
+            (Some(Essence::Text(side, before)), Essence::Text(role, text))
+                if *side == role || allowed.roles =>
+            {
+                *before = Text::from(format!("{before}\n{text}"));
+            }
+            (_, essence) => told.push(essence),
+        }
+    }
+    told
+}
+
+fn same(told: &Essence, heard: &Essence, allowed: &Allowed) -> bool {
+    match (told, heard) {
+        (Essence::Text(a, told), Essence::Text(b, heard)) => {
+            (a == b || allowed.roles) && same_words(told, heard)
+        }
+        (Essence::Call(_, told), Essence::Call(_, heard)) => allowed.tools || told == heard,
+        (Essence::Result(a, told, parts, failed), Essence::Result(b, heard, others, also)) => {
+            let completed = *told == Rules::STRICT.interrupted;
+            let texts = completed || allowed.flattened || same_words(told, heard);
+            let status = completed || allowed.status || failed == also;
+            a == b && texts && status && (allowed.others || same_parts(parts, others))
+        }
+        (Essence::Other(_, told), Essence::Other(_, heard)) => same_block(told, heard),
+        _ => false,
+    }
+}
+
+/// White space is the first thing that formats differ in.
+fn same_words(told: &str, heard: &str) -> bool {
+    told == heard
+        || told.split_whitespace().flat_map(str::chars).eq(heard.split_whitespace().flat_map(str::chars))
+}
+
+fn same_parts(told: &[Block], heard: &[Block]) -> bool {
+    told.len() == heard.len() && told.iter().zip(heard).all(|(told, heard)| same_block(told, heard))
+}
+
+fn same_block(told: &Block, heard: &Block) -> bool {
+    match (told, heard) {
+        (Block::Image(told), Block::Image(heard)) => told.data == heard.data,
+        (Block::Document(told), Block::Document(heard)) => told.data == heard.data,
+        _ => told == heard,
+    }
+}
+
+/// What a part is, without what it says.
+fn name(essence: Option<&Essence>) -> String {
+    match essence {
+        None => "nothing".to_owned(),
+        Some(Essence::Text(role, text)) => {
+            let side = match role {
+                Role::User => "the person",
+                Role::Assistant => "the model",
+                Role::System => "the system",
+            };
+            format!("a text of {} characters by {side}", text.chars().count())
+        }
+        Some(Essence::Call(number, tool)) => format!("call {} ({})", number + 1, tool.kind()),
+        Some(Essence::Result(number, text, parts, failed)) => {
+            let number = number.map_or_else(|| "no call".to_owned(), |number| format!("call {}", number + 1));
+            let end = if *failed { ", failed" } else { "" };
+            format!(
+                "the result of {number} ({} characters, {} other parts{end})",
+                text.chars().count(),
+                parts.len()
+            )
+        }
+        Some(Essence::Other(..)) => "a picture or document".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ibid_model::{Message, Origin};
+
+    fn session(texts: &[(Role, &str)]) -> Session {
+        let mut session = Session::new("test", "s");
+        let mut parent = None;
+        for (at, (role, text)) in texts.iter().enumerate() {
+            let mut message = Message::new(format!("m{at}"), *role, Origin::Person);
+            message.blocks.push(Block::text(*text));
+            message.parent = parent.replace(message.id.clone());
+            session.messages.push(message);
+        }
+        session
+    }
+
+    fn compare(a: &[(Role, &str)], b: &[(Role, &str)]) -> Option<String> {
+        difference(&session(a), &Selection::default(), &session(b), &Losses::none())
+    }
+
+    #[test]
+    fn a_message_that_is_split_tells_the_same_story() {
+        assert_eq!(compare(&[(Role::User, "a\n\nb")], &[(Role::User, "a"), (Role::User, "b")]), None);
+    }
+
+    #[test]
+    fn a_message_that_is_missing_is_named() {
+        let both = [(Role::User, "hi"), (Role::Assistant, "hello")];
+        let difference = compare(&both, &both[..1]).unwrap();
+        assert_eq!(difference, "1 parts instead of 2");
+        let other = compare(&both, &[(Role::User, "hi"), (Role::Assistant, "bye")]).unwrap();
+        assert!(other.contains("part 2 is a text of 3 characters by the model"), "{other}");
+    }
+}
