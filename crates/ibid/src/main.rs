@@ -6,6 +6,7 @@
 mod commands;
 mod config;
 mod exit;
+mod launch;
 mod machine;
 mod output;
 mod rendering;
@@ -13,6 +14,7 @@ mod screen;
 mod selection;
 mod table;
 mod transfer;
+mod workspace;
 
 use std::process::ExitCode;
 

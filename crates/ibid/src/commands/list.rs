@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
-use ibid_harness::{AnyHarness, Class, Discovered, Discovery, comparable_path};
+use ibid_harness::{AnyHarness, Class, Discovered, Discovery};
 use ibid_model::{CarrierInfo, Finding, SessionId, Timestamp};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -15,6 +15,7 @@ use crate::exit::Exit;
 use crate::machine::{Machine, harness, is_listed};
 use crate::output;
 use crate::table::{Table, size, when};
+use crate::workspace::Workspace;
 
 /// List sessions, newest first
 ///
@@ -53,6 +54,9 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "json")]
     jsonl: bool,
 }
+
+/// How many characters of an id a list shows at least.
+const ID_CHARS: usize = 8;
 
 /// One session, for `--json`.
 #[derive(Serialize)]
@@ -184,8 +188,9 @@ fn text(sessions: &[Shown<'_>]) -> String {
         return String::new();
     }
     let mut table = Table::new(&["session", "last activity", "size", "directory", "title"]).right(2);
-    for (session, subagents) in sessions {
-        let id: String = output::clean_line(session.id.as_str()).chars().take(13).collect();
+    let lengths = unambiguous(sessions);
+    for ((session, subagents), length) in sessions.iter().zip(lengths) {
+        let id: String = output::clean_line(session.id.as_str()).chars().take(length).collect();
         let mut title: String = output::label(session).chars().take(70).collect();
         if *subagents > 0 {
             title.push_str(&format!(" (+{subagents} subagents)"));
@@ -204,24 +209,21 @@ fn text(sessions: &[Shown<'_>]) -> String {
     table.to_string()
 }
 
-/// A directory whose sessions are meant, as written and as it is behind symbolic links.
-// Whole components are compared, so that /w/foo is not taken for /w/foobar:
-// https://github.com/anthropics/claude-code/issues/60842 (fault 30)
-struct Workspace(Vec<PathBuf>);
-
-impl Workspace {
-    fn new(dir: &Path) -> Workspace {
-        let mut forms = vec![comparable_path(dir)];
-        forms.extend(dir.canonicalize().ok().map(|real| comparable_path(&real)));
-        Workspace(forms)
-    }
-
-    fn holds(&self, session: &Discovered) -> bool {
-        let Some(cwd) = &session.meta.cwd else { return false };
-        let cwd = Path::new(cwd.as_str());
-        let inside = |cwd: &Path| self.0.iter().any(|dir| cwd.starts_with(dir));
-        inside(&comparable_path(cwd)) || cwd.canonicalize().is_ok_and(|real| inside(&comparable_path(&real)))
-    }
+/// How many characters of each id tell it from every other one that is shown; never fewer than
+/// [`ID_CHARS`].
+fn unambiguous(sessions: &[Shown<'_>]) -> Vec<usize> {
+    let mut sorted: Vec<&str> = sessions.iter().map(|(session, _)| session.id.as_str()).collect();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let common = |a: &str, b: Option<&&str>| {
+        b.map_or(0, |b| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count())
+    };
+    let length = |id: &str| {
+        let at = sorted.binary_search(&id).unwrap_or(0);
+        let before = at.checked_sub(1).and_then(|at| sorted.get(at));
+        common(id, before).max(common(id, sorted.get(at + 1))) + 1
+    };
+    sessions.iter().map(|(session, _)| length(session.id.as_str()).max(ID_CHARS)).collect()
 }
 
 /// A time from the command line. A date means its beginning, or its end where that day counts in.

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod continue_;
 mod convert;
 mod list;
 mod overview;
@@ -19,6 +20,7 @@ pub(crate) enum Command {
     Show(show::Arguments),
     Path(path::Arguments),
     Convert(convert::Arguments),
+    Continue(continue_::Arguments),
 }
 
 /// Runs a command, or the overview when there is none.
@@ -33,5 +35,6 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit> {
         Some(Command::Show(arguments)) => show::run(&machine, &arguments),
         Some(Command::Path(arguments)) => path::run(&machine, &arguments),
         Some(Command::Convert(arguments)) => convert::run(&machine, &arguments),
+        Some(Command::Continue(arguments)) => continue_::run(&machine, &arguments),
     }
 }

@@ -26,6 +26,14 @@ impl Transfer {
         self.made.len().saturating_sub(1)
     }
 
+    /// Says whether the plan could be carried out now. Changes nothing.
+    ///
+    /// # Errors
+    /// What the commit would refuse.
+    pub(crate) fn check(&self, machine: &Machine) -> Result<()> {
+        Ok(machine.engine().check(&self.plan, &self.policy)?)
+    }
+
     /// Writes everything, or nothing. Before it counts as done, every session is loaded from where
     /// it was written and compared with what was meant; a difference undoes it all.
     ///

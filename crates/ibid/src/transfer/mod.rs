@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 pub(crate) use material::{Material, Piece};
 pub(crate) use prepare::prepare;
-pub(crate) use report::refusal;
+pub(crate) use report::{exists_already, refusal};
 
 /// Which id the new session gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -50,7 +50,7 @@ pub(crate) fn prepare(machine: &Machine, material: &Material, wishes: &Wishes) -
     let labels = savings.first().map(|(saving, _)| saving.plan.labels.clone()).unwrap_or_default();
     // What makes the session visible comes last, so its subagents come before it.
     let steps = savings.iter().rev().flat_map(|(saving, _)| saving.plan.steps.iter());
-    let transfer = Transfer {
+    Ok(Transfer {
         to: wishes.to,
         plan: Plan { steps: distinct(steps), labels },
         policy,
@@ -59,9 +59,7 @@ pub(crate) fn prepare(machine: &Machine, material: &Material, wishes: &Wishes) -
         findings: material.findings.clone(),
         notes: work.notes,
         made: savings.into_iter().map(|(_, made)| made).collect(),
-    };
-    machine.engine().check(&transfer.plan, &transfer.policy)?;
-    Ok(transfer)
+    })
 }
 
 /// The id that is asked for, or what makes the derived one another.

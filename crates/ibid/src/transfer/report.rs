@@ -34,6 +34,7 @@ impl Transfer {
     /// # Errors
     /// When it cannot be written, or does not read back as it was meant.
     pub(crate) fn carry_out(&self, machine: &Machine, dry_run: bool) -> Result<()> {
+        self.check(machine).map_err(|error| refusal(error, self.to))?;
         if !machine.json {
             output::print(&self.text())?;
             self.print_notes();
@@ -110,13 +111,20 @@ impl Transfer {
     }
 }
 
+/// Whether an error says that a session of the same id is there; then its id, which is empty when
+/// the error does not name it.
+pub(crate) fn exists_already(error: &anyhow::Error) -> Option<String> {
+    error.chain().find_map(|cause| {
+        if let Some(StoreError::Exists { id, .. }) = cause.downcast_ref::<StoreError>() {
+            return Some(id.clone());
+        }
+        matches!(cause.downcast_ref::<PlanError>(), Some(PlanError::Exists { .. })).then(String::new)
+    })
+}
+
 /// An error that the person can get around, with the way to do it.
 pub(crate) fn refusal(error: anyhow::Error, to: &dyn AnyHarness) -> anyhow::Error {
-    let exists = error.chain().any(|cause| {
-        matches!(cause.downcast_ref::<StoreError>(), Some(StoreError::Exists { .. }))
-            || matches!(cause.downcast_ref::<PlanError>(), Some(PlanError::Exists { .. }))
-    });
-    if !exists {
+    if exists_already(&error).is_none() {
         return error;
     }
     let name = to.declaration().name;
