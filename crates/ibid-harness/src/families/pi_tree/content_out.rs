@@ -50,7 +50,8 @@ pub(super) fn result_parts(result: &ToolResult, message: &MessageId, losses: &mu
     for part in &result.content {
         match part {
             ResultPart::Text(text) if text.text.is_blank() => {
-                if !text.text.is_empty() {
+                // An empty text that is alone says no more than no text at all.
+                if !text.text.is_empty() || result.content.len() > 1 {
                     losses.add(LossKind::EmptyText, Some("of a result"), Some(message));
                 }
             }
