@@ -421,29 +421,58 @@ fn what_another_program_writes_between_check_and_publication_survives() {
     }
 }
 
-#[test]
-fn what_another_program_did_with_a_new_file_is_not_undone() {
-    let home = directory();
-    let scenario = Scenario::build(home.path());
+/// A plan of which one step cannot be taken back, because another program went on from it.
+fn stuck(scenario: &Scenario) -> PlanError {
     let path = scenario.store().join("fresh.jsonl");
-    let plan = Plan::new(vec![create(&path, "ours\n")]);
-    let error = scenario
+    let mut plan = scenario.everything();
+    plan.steps.push(create(&path, "ours\n"));
+    scenario
         .engine()
         .commit_observed(&plan, &scenario.policy(), &mut |point| {
-            if point.action == Action::Publish && point.when == When::After {
+            if (point.action, point.step, point.when) == (Action::Publish, Some(9), When::After) {
                 fs::write(&path, "ours\nand theirs\n")?;
             }
             Ok(())
         })
-        .unwrap_err();
+        .unwrap_err()
+}
+
+#[test]
+fn what_another_program_did_with_a_new_file_is_not_undone() {
+    let home = directory();
+    let scenario = Scenario::build(home.path());
+    let mut before = scenario.state();
+    let error = stuck(&scenario);
     let PlanError::NotUndone { problems, .. } = &error else { panic!("{error}") };
     assert_eq!(problems.len(), 1);
+    let path = scenario.store().join("fresh.jsonl");
     assert_eq!(fs::read(&path).unwrap(), b"ours\nand theirs\n");
-    let pending = scenario.engine().pending().unwrap();
-    assert_eq!(pending[0].paths, [fs::canonicalize(&path).unwrap()]);
-    // It does not stand in the way of other plans.
+    assert_eq!(scenario.engine().pending().unwrap()[0].problems, *problems);
+    // All the rest was.
+    scenario.engine().dismiss(&scenario.engine().pending().unwrap()[0].id).unwrap();
+    assert_eq!(scenario.engine().pending().unwrap(), []);
+    let mut state = scenario.state();
+    assert!(state.remove("store/fresh.jsonl").is_some());
+    // What was made for the plan and is empty stays when a commit is given up.
+    state.retain(|name, _| !name.starts_with("store/new"));
+    before.retain(|name, _| !name.starts_with("store/new"));
+    assert_eq!(state, before);
+}
+
+#[test]
+fn what_is_stuck_does_not_undo_the_same_plan_carried_out_later() {
+    let home = directory();
+    let scenario = Scenario::build(home.path());
+    stuck(&scenario);
+    scenario.engine().commit(&scenario.everything(), &scenario.policy()).unwrap();
+    let after = scenario.state();
     let other = Plan::new(vec![create(&scenario.store().join("other"), "x")]);
     scenario.engine().commit(&other, &scenario.policy()).unwrap();
+    let recovered = scenario.engine().recover().unwrap();
+    assert!(matches!(recovered[0].outcome, ibid_carrier::plan::Outcome::Stuck(_)));
+    let mut state = scenario.state();
+    state.remove("store/other");
+    assert_eq!(state, after);
 }
 
 #[test]
@@ -457,6 +486,33 @@ fn a_busy_database_undoes_the_files_that_were_published_before() {
     assert!(matches!(error, PlanError::Database { source: SqliteError::Busy { .. }, .. }), "{error}");
     drop(_held);
     assert_eq!(scenario.state(), before);
+}
+
+#[test]
+fn what_a_lock_kept_from_being_undone_is_undone_by_the_next_writer() {
+    let home = directory();
+    let scenario = Scenario::build(home.path());
+    let before = scenario.state();
+    let holder = Connection::open(scenario.database()).unwrap();
+    let mut held = None;
+    let plan = insert(&scenario, new_rows(), true);
+    let error = scenario
+        .engine()
+        .commit_observed(&plan, &scenario.policy(), &mut |point| match (point.action, point.when) {
+            (Action::Publish, When::After) => {
+                let locked = rusqlite::TransactionBehavior::Immediate;
+                held = Some(rusqlite::Transaction::new_unchecked(&holder, locked).unwrap());
+                Err(std::io::Error::other("asked for"))
+            }
+            _ => Ok(()),
+        })
+        .unwrap_err();
+    assert!(matches!(error, PlanError::NotUndone { .. }), "{error}");
+    drop(held);
+    let other = Plan::new(vec![Step::MakeDirectory { path: scenario.store(), private: true }]);
+    scenario.engine().commit(&other, &scenario.policy()).unwrap();
+    assert_eq!(scenario.state(), before);
+    assert_eq!(scenario.engine().pending().unwrap(), []);
 }
 
 #[test]
