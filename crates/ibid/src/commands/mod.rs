@@ -2,6 +2,8 @@
 
 mod continue_;
 mod convert;
+mod export;
+mod import;
 mod list;
 mod overview;
 mod path;
@@ -21,6 +23,8 @@ pub(crate) enum Command {
     Path(path::Arguments),
     Convert(convert::Arguments),
     Continue(continue_::Arguments),
+    Export(export::Arguments),
+    Import(import::Arguments),
 }
 
 /// Runs a command, or the overview when there is none.
@@ -36,5 +40,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit> {
         Some(Command::Path(arguments)) => path::run(&machine, &arguments),
         Some(Command::Convert(arguments)) => convert::run(&machine, &arguments),
         Some(Command::Continue(arguments)) => continue_::run(&machine, &arguments),
+        Some(Command::Export(arguments)) => export::run(&machine, &arguments),
+        Some(Command::Import(arguments)) => import::run(&machine, &arguments),
     }
 }
