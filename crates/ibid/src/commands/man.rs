@@ -49,7 +49,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit> {
 
 fn page(command: clap::Command, name: &str) -> Result<Vec<u8>> {
     let mut page = Vec::new();
-    clap_mangen::Man::new(command).title(name.to_uppercase()).render(&mut page)?;
+    let source = format!("ibid {}", env!("CARGO_PKG_VERSION"));
+    clap_mangen::Man::new(command).title(name.to_uppercase()).source(source).render(&mut page)?;
     Ok(page)
 }
 
