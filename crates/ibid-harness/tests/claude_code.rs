@@ -423,6 +423,25 @@ fn two_rows_on_one_line_are_two_messages() {
 }
 
 #[test]
+fn calls_and_results_without_ids_are_paired_in_order() {
+    let call = r#"{"type":"tool_use","name":"Bash","input":{"command":"ls"}}"#;
+    let result = |uuid: &str, parent: &str| {
+        user(uuid, parent, "")
+            .replace(r#""content":"""#, r#""content":[{"type":"tool_result","content":"done"}]"#)
+    };
+    let common = read(&[
+        user("u1", "", "go"),
+        assistant("a1", "u1", "m1", call, 1),
+        result("r1", "a1"),
+        result("r2", "r1"),
+    ]);
+    let counts = common.session.counts();
+    assert_eq!((counts.tool_calls, counts.tool_results), (1, 2));
+    assert_eq!(count(&common, FindingKind::CallWithoutResult), 0);
+    assert_eq!(count(&common, FindingKind::ResultWithoutCall), 1);
+}
+
+#[test]
 fn parents_in_a_circle_are_cut_and_named() {
     let common = read(&[user("u1", "u2", "one"), user("u2", "u1", "two")]);
     assert_eq!(count(&common, FindingKind::ParentCycle), 1);

@@ -6,7 +6,6 @@
 mod commands;
 mod config;
 mod exit;
-mod export;
 mod launch;
 mod machine;
 mod output;

@@ -1,7 +1,7 @@
 //! Between rows and the common session.
 
 use ibid_carrier::jsonl::Document;
-use ibid_model::{LossKind, Relation, Session, SessionId, Text, TitleOrigin};
+use ibid_model::{Finding, FindingKind, LossKind, Relation, Session, SessionId, Text, TitleOrigin};
 use uuid::Uuid;
 
 use super::{Body, ClaudeCode, DECLARATION, DIALECT, subagent_id};
@@ -19,14 +19,15 @@ impl Codec for ClaudeCode {
             return Err(foreign());
         }
         let agent = assembly.agent_id().cloned();
-        let named = assembly.session_id(None);
+        let subagent = is_subagent(transcript, agent.as_ref());
+        let named = assembly.first_session().cloned();
         let Assembled { mut session, findings: more } =
-            assembly.finish(DECLARATION.id.as_str(), transcript.id.clone());
+            assembly.finish(DECLARATION.id.as_str(), transcript.id.clone(), subagent);
         findings.extend(more.into_iter().map(|finding| match body.transcript.path() {
             Some(path) => finding.at_path(path),
             None => finding,
         }));
-        if is_subagent(transcript, agent.as_ref()) {
+        if subagent {
             let meta = body.agent_meta.as_ref().and_then(|meta| AgentMeta::read(meta.bytes()));
             if let Some(description) = meta.as_ref().and_then(|meta| meta.description.as_ref()) {
                 session.meta.offer_title(description, TitleOrigin::Agent);
@@ -103,6 +104,11 @@ fn foreign() -> CodecError {
         harness: DECLARATION.name,
         reason: "there are no rows of type user or assistant with a message".to_owned(),
     }
+}
+
+/// What a file in the store is when its rows are another program's.
+pub(super) fn foreign_content() -> Finding {
+    Finding::new(FindingKind::ForeignContent, "there are no rows of type user or assistant with a message")
 }
 
 /// The id that rows without a telling file name have: what most of them name, else one that is

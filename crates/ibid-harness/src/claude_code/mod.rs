@@ -1,7 +1,12 @@
 //! Claude Code: one JSONL file a session, in a folder named after the working directory, with
 //! the files of its subagents beside it. The format is in `docs/formats/claude-code.md`.
 
+mod agents;
 mod codec;
+mod place;
+mod save;
+mod scan;
+mod store;
 
 use ibid_carrier::jsonl::Document;
 use ibid_model::{CarrierInfo, CarrierRole, SessionId, Text};

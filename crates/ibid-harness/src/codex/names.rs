@@ -32,8 +32,7 @@ impl<'a> RolloutName<'a> {
             None => (file_name, false),
         };
         let (stem, extension) = stem.rsplit_once('.')?;
-        let is_document = extension == "json" && !compressed;
-        if !is_document && !extension.eq_ignore_ascii_case("jsonl") {
+        if !extension.eq_ignore_ascii_case("jsonl") && !(extension == "json" && !compressed) {
             return None;
         }
         let rest = stem.strip_prefix("rollout-")?;

@@ -4,7 +4,7 @@
 //! one API message are one message, a row that comes again is the same message, and the parents
 //! make the tree ([`super::tree`]), through rows that hold no message.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ibid_model::{
     Block, CallId, Event, Finding, FindingKind, Message, MessageId, Meta, ModelCall, Origin, Role, Source,
@@ -12,6 +12,7 @@ use ibid_model::{
 };
 
 use super::record::{Boundary, EventRow, Parent, Record, TitleRow, Turn, What};
+use super::unnamed::Unnamed;
 use crate::core::scan::CallLedger;
 
 /// Where a row stands.
@@ -99,6 +100,7 @@ pub(crate) struct Assembly {
     pub(super) by_uuid: HashMap<Text, usize>,
     by_api_id: HashMap<Text, usize>,
     results: HashMap<CallId, usize>,
+    unnamed: Unnamed,
     /// The last message of the main conversation, and of those beside it.
     last: [Option<usize>; 2],
     /// The API message that is being written, on either side.
@@ -112,8 +114,11 @@ pub(crate) struct Assembly {
     pub(super) ledger: CallLedger,
     pub(super) events: Vec<Event>,
     pub(super) meta: Meta,
-    summaries: Vec<Box<TitleRow>>,
-    side_model: Option<Text>,
+    summaries: Vec<TitleRow>,
+    /// The model that wrote last in the main conversation, and of all.
+    pub(super) models: [Option<Text>; 2],
+    /// Rows that are in the file and were not taken.
+    pub(super) elsewhere: HashSet<Text>,
     sessions: Vec<(Text, u64)>,
     agents: Vec<Text>,
     pub(super) copied_from: Option<(Text, usize)>,
@@ -150,7 +155,7 @@ impl Assembly {
             }
             What::Title(title) => {
                 match title.leaf {
-                    Some(_) => self.summaries.push(title.clone()),
+                    Some(_) => self.summaries.push((*title).clone()),
                     None => self.meta.offer_title(&title.text, title.origin),
                 }
                 self.event(
@@ -214,8 +219,11 @@ impl Assembly {
         if let What::Turn(turn) = &record.what
             && turn.model.is_some()
         {
-            let model = if record.sidechain { &mut self.side_model } else { &mut self.meta.model };
-            model.clone_from(&turn.model);
+            let [main, any] = &mut self.models;
+            if !record.sidechain {
+                main.clone_from(&turn.model);
+            }
+            any.clone_from(&turn.model);
         }
     }
 
@@ -249,6 +257,7 @@ impl Assembly {
     }
 
     fn turn(&mut self, mut row: RowOfTurn, mut turn: Turn) {
+        self.unnamed.name(&mut turn.blocks);
         let known = self.nodes.get(row.node).and_then(|node| node.message);
         let same_role = |at: &usize| self.messages.get(*at).is_some_and(|message| message.role == turn.role);
         let repeated = known.filter(same_role);
@@ -360,9 +369,10 @@ impl Assembly {
         for block in std::mem::take(&mut turn.blocks) {
             // A compaction or a resume can write rows again under new ids, after other messages.
             let known = match &block {
-                Block::ToolUse(call) => message.blocks.iter().any(
-                    |known| matches!(known, Block::ToolUse(known) if known.id == call.id && !call.id.is_empty()),
-                ),
+                Block::ToolUse(call) => message
+                    .blocks
+                    .iter()
+                    .any(|known| matches!(known, Block::ToolUse(known) if known.id == call.id)),
                 block => !is_open && message.blocks.contains(block),
             };
             if !known {
@@ -386,9 +396,6 @@ impl Assembly {
         let mut place = None;
         for block in &turn.blocks {
             let Block::ToolResult(result) = block else { return None };
-            if result.call.is_empty() {
-                return None;
-            }
             let at = *self.results.get(&result.call)?;
             let message = self.messages.get(at)?;
             let same = message.blocks.iter().any(|known| {
@@ -489,21 +496,74 @@ impl Assembly {
         }
     }
 
+    /// The working directory that the first row with one names.
+    pub(crate) fn first_cwd(&self) -> Option<&Text> {
+        self.meta.cwd.as_ref()
+    }
+
+    /// The first session that a row names.
+    pub(crate) fn first_session(&self) -> Option<&Text> {
+        self.sessions.first().map(|(id, _)| id)
+    }
+
     /// The id of the first message.
     pub(crate) fn first_message(&self) -> Option<&str> {
         self.messages.first().map(|message| message.id.as_str())
     }
 
+    /// Whether a row of this id is in the file.
+    pub(super) fn has_row(&self, uuid: &Text) -> bool {
+        self.by_uuid.contains_key(uuid) || self.elsewhere.contains(uuid)
+    }
+
+    /// The rows that summaries are of.
+    pub(super) fn summary_leaves(&self) -> impl Iterator<Item = &Text> {
+        self.summaries.iter().filter_map(|summary| summary.leaf.as_ref())
+    }
+
+    /// Whether an answer and something that a person said were read: what is copied and what a
+    /// session is about is known then.
+    pub(super) fn has_beginning(&self) -> bool {
+        self.meta.preview.is_some() && self.has_answer()
+    }
+
+    fn has_answer(&self) -> bool {
+        self.open.iter().any(Option::is_some)
+    }
+
+    /// Whether all but what a person said is known of the beginning of a subagent's file.
+    pub(super) fn lacks_only_prompt(&self) -> bool {
+        let aside = self.messages.first().is_some_and(|message| message.sidechain);
+        let meta = &self.meta;
+        let known = [&meta.cwd, &meta.version, &meta.git_branch].into_iter().all(Option::is_some);
+        aside && self.has_answer() && known && meta.started.is_some() && self.first_chained.is_some()
+    }
+
+    /// Whether the first rows may have been copied from another session.
+    pub(super) fn may_be_copied(&self) -> bool {
+        let old = self.meta.version.as_ref().is_some_and(|version| version.starts_with("1."));
+        let first = self.messages.first().and_then(|message| message.at);
+        let answer = self.messages.iter().find(|message| message.role == Role::Assistant);
+        self.copied_from.is_some() || (old && answer.and_then(|message| message.at) == first)
+    }
+
+    /// The parent of the first row of the tree, when no row has that id yet.
+    pub(super) fn missing_parent(&self) -> Option<&Text> {
+        match &self.first_chained {
+            Some(Parent::Row(parent)) if !self.has_row(parent) => Some(parent),
+            _ => None,
+        }
+    }
+
     /// Takes what only the whole says about a list's facts.
-    pub(super) fn finish_meta(&mut self) {
+    pub(super) fn finish_meta(&mut self, subagent: bool) {
         for summary in std::mem::take(&mut self.summaries) {
-            if summary.leaf.as_ref().is_some_and(|leaf| self.by_uuid.contains_key(leaf)) {
+            if summary.leaf.as_ref().is_some_and(|leaf| self.has_row(leaf)) {
                 self.meta.offer_title(&summary.text, TitleOrigin::Summary);
             }
         }
-        if self.messages.iter().all(|message| message.sidechain) {
-            self.meta.model = self.side_model.take().or(self.meta.model.take());
-        }
+        let [main, any] = std::mem::take(&mut self.models);
+        self.meta.model = if subagent { any } else { main };
     }
 }
 

@@ -16,8 +16,11 @@ mod markup;
 mod record;
 mod row;
 mod sidecar;
+mod skim;
+mod stream;
 mod tools;
 mod tree;
+mod unnamed;
 mod written;
 
 use ibid_carrier::jsonl::Document;
@@ -27,6 +30,8 @@ pub(crate) use assembly::{Assembly, Place};
 pub(crate) use compose::{Composed, Dialect, compose};
 pub(crate) use record::Record;
 pub(crate) use sidecar::{AgentMeta, spawned};
+pub(crate) use skim::{READ_WHOLE, skim};
+pub(crate) use stream::{StreamSource, stream};
 pub(crate) use tree::{Assembled, Shape};
 
 /// Reads the rows of a document. With the conversation come the findings about lines.

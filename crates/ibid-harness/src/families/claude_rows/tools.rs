@@ -160,11 +160,8 @@ pub(super) fn encode(call: &ToolUse, message: &MessageId, losses: &mut Losses) -
     if name == "apply_patch" {
         losses.add(LossKind::ToolKeptRaw, Some(&call.name), Some(message));
     }
-    let mut with_rest = arguments.clone();
-    match arguments.has("todos") && call.extra.iter().any(|argument| same_todos(argument, &call.tool)) {
-        true => with_rest = Arguments::default(),
-        false => {}
-    }
+    let whole_list = call.extra.iter().any(|argument| same_todos(argument, &call.tool));
+    let mut with_rest = if whole_list { Arguments::default() } else { arguments.clone() };
     with_rest.push_rest(&call.extra);
     let input = with_rest.to_json();
     if reads_as(&name, &input, &call.tool) {

@@ -39,15 +39,12 @@ impl Assembly {
         if self.own_rows == 0 {
             return if self.foreign_rows + self.foreign_turns > 0 { Shape::Foreign } else { Shape::Empty };
         }
-        match &self.first_chained {
-            Some(Parent::Row(parent)) if !self.by_uuid.contains_key(parent) => Shape::Partial,
-            _ => Shape::Whole,
-        }
+        if self.missing_parent().is_some() { Shape::Partial } else { Shape::Whole }
     }
 
-    /// Makes the session.
-    pub(crate) fn finish(mut self, harness: &str, id: SessionId) -> Assembled {
-        self.finish_meta();
+    /// Makes the session; `subagent` says whether the file is a subagent's own.
+    pub(crate) fn finish(mut self, harness: &str, id: SessionId, subagent: bool) -> Assembled {
+        self.finish_meta(subagent);
         let parents = self.parents();
         let ids: Vec<MessageId> = self.messages.iter().map(|message| message.id.clone()).collect();
         for (message, parent) in self.messages.iter_mut().zip(&parents) {

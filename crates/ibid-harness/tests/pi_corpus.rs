@@ -1,4 +1,4 @@
-//! Against public session files: `IBID_CORPUS` names the folder that holds them and the table of
+//! pi against public session files: `IBID_CORPUS` names the folder that holds them and the table of
 //! what each should yield.
 
 use std::fs;

@@ -1,7 +1,0 @@
-//! Sessions for other eyes.
-
-mod markdown;
-mod redaction;
-
-pub(crate) use markdown::markdown;
-pub(crate) use redaction::{Redactions, redacted};
