@@ -23,6 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 const ENTRY: &str = "entry.json";
 
+const STUCK: &str = "stuck.json";
+
 /// How far a commit had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
@@ -169,6 +171,30 @@ impl Journal {
 
     pub(crate) fn is_marked(&self, id: &str, mark: Mark) -> bool {
         self.directory_of(id).join(mark.name()).exists()
+    }
+
+    /// Says that one change is taken back: it must not be taken back again, since a later commit may
+    /// do the same anew.
+    pub(crate) fn mark_undone(&self, id: &str, step: usize) -> Result<(), PlanError> {
+        files::write_own(&self.directory_of(id).join(format!("undone-{step}")), b"")
+    }
+
+    pub(crate) fn is_undone(&self, id: &str, step: usize) -> bool {
+        self.directory_of(id).join(format!("undone-{step}")).exists()
+    }
+
+    /// Says that a commit could not be taken back as a whole, and why.
+    pub(crate) fn mark_stuck(&self, id: &str, problems: &[String]) -> Result<(), PlanError> {
+        let path = self.directory_of(id).join(STUCK);
+        let bytes = serde_json::to_vec(problems)
+            .map_err(|error| PlanError::Journal { path: path.clone(), detail: error.to_string() })?;
+        files::write_own(&path, &bytes)
+    }
+
+    /// Why a commit could not be taken back as a whole, when that was tried.
+    pub(crate) fn stuck(&self, id: &str) -> Option<Vec<String>> {
+        let bytes = fs::read(self.directory_of(id).join(STUCK)).ok()?;
+        Some(serde_json::from_slice(&bytes).unwrap_or_default())
     }
 
     /// Ends a commit. What says that it was under way goes first.

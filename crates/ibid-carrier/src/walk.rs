@@ -1,6 +1,7 @@
 //! Which files lie in a store.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs::{self, DirEntry, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,11 +51,17 @@ pub struct FileEntry {
 /// is a finding, and the rest is listed.
 #[must_use]
 pub fn list_files(root: &Path, options: &WalkOptions<'_>) -> (Vec<FileEntry>, Vec<Finding>) {
-    let mut walk =
-        Walk { options, files: Vec::new(), entered: HashSet::new(), links: Vec::new(), findings: Vec::new() };
+    let mut walk = Walk {
+        options,
+        files: Vec::new(),
+        entered: HashSet::new(),
+        links: Vec::new(),
+        followed: false,
+        findings: Vec::new(),
+    };
     match fs::metadata(root) {
         Ok(metadata) if metadata.is_dir() => {
-            walk.enter(root.to_owned(), 0);
+            walk.enter(Named { path: root.to_owned(), place: root.to_owned() }, 0);
             walk.follow_links(root);
         }
         Ok(_) => report(&mut walk.findings, unreadable(root, "not a directory")),
@@ -67,9 +74,29 @@ pub fn list_files(root: &Path, options: &WalkOptions<'_>) -> (Vec<FileEntry>, Ve
 struct Walk<'a> {
     options: &'a WalkOptions<'a>,
     files: Vec<Found>,
+    /// The places of the directories that were listed.
     entered: HashSet<PathBuf>,
-    links: Vec<(PathBuf, usize)>,
+    /// The links that were met, and how deep.
+    links: Vec<(Named, usize)>,
+    /// Whether a link was followed, so that a file may have been met on two ways.
+    followed: bool,
     findings: Vec<Finding>,
+}
+
+/// A directory or link.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Named {
+    /// Its path as it was come by.
+    path: PathBuf,
+    /// The path that leads there without links below the root.
+    place: PathBuf,
+}
+
+impl Named {
+    /// What stands in this directory under a name.
+    fn join(&self, name: &OsStr) -> Named {
+        Named { path: self.path.join(name), place: self.place.join(name) }
+    }
 }
 
 /// A file, and whether it has more than one name.
@@ -82,19 +109,20 @@ struct Found {
 #[derive(Default)]
 struct Listing {
     files: Vec<Found>,
-    directories: Vec<PathBuf>,
-    links: Vec<PathBuf>,
+    directories: Vec<Named>,
+    links: Vec<Named>,
     findings: Vec<Finding>,
 }
 
 impl Walk<'_> {
     /// Lists a directory and what lies below it, level by level, each level on several threads.
-    fn enter(&mut self, directory: PathBuf, depth: usize) {
+    /// What was listed before is left out.
+    fn enter(&mut self, directory: Named, depth: usize) {
         let mut level = vec![directory];
         for depth in depth..=self.options.max_depth {
+            level.retain(|directory| self.entered.insert(directory.place.clone()));
             let listings: Vec<Listing> =
                 level.par_iter().map(|directory| list(directory, self.options)).collect();
-            self.entered.extend(level);
             level = Vec::new();
             for listing in listings {
                 self.files.extend(listing.files);
@@ -114,43 +142,46 @@ impl Walk<'_> {
             Ok(real_root) => real_root,
             Err(error) => return report(&mut self.findings, unreadable_because(root, &error)),
         };
-        let mut listed: Option<HashSet<PathBuf>> = None;
         while !self.links.is_empty() && self.files.len() <= self.options.max_files {
             let mut links = std::mem::take(&mut self.links);
             links.sort();
             for (link, depth) in links {
-                let (target, metadata) =
-                    match link.canonicalize().and_then(|to| fs::metadata(&to).map(|m| (to, m))) {
-                        Ok(found) => found,
-                        Err(error) => {
-                            if self.wants(&link) || error.kind() != io::ErrorKind::NotFound {
-                                report(&mut self.findings, unreadable_because(&link, &error));
-                            }
-                            continue;
-                        }
-                    };
-                let Ok(below) = target.strip_prefix(&real_root) else {
-                    if metadata.is_dir() || self.wants(&link) {
-                        self.not_followed(&link, "it leads out of the store");
-                    }
-                    continue;
-                };
-                let place = root.join(below);
-                if metadata.is_file() {
-                    let listed = listed.get_or_insert_with(|| {
-                        self.files.iter().map(|found| found.entry.path.clone()).collect()
-                    });
-                    if self.wants(&link) && listed.insert(place) {
-                        let entry = FileEntry { path: link, stamp: FileStamp::of(&metadata) };
-                        self.files.push(Found { entry, shared: true });
-                    }
-                } else if link.starts_with(&place) {
-                    self.not_followed(&link, "it leads back to a directory that holds it");
-                } else if depth < self.options.max_depth && self.entered.insert(place) {
-                    self.enter(link, depth + 1);
-                    listed = None;
-                }
+                self.follow(link, depth, root, &real_root);
             }
+        }
+    }
+
+    fn follow(&mut self, link: Named, depth: usize, root: &Path, real_root: &Path) {
+        let target = link.path.canonicalize().and_then(|to| fs::metadata(&to).map(|metadata| (to, metadata)));
+        let (target, metadata) = match target {
+            Ok(found) => found,
+            Err(error) => {
+                if self.wants(&link.path) || error.kind() != io::ErrorKind::NotFound {
+                    report(&mut self.findings, unreadable_because(&link.path, &error));
+                }
+                return;
+            }
+        };
+        if !metadata.is_dir() && !self.wants(&link.path) {
+            return;
+        }
+        let Ok(below) = target.strip_prefix(real_root) else {
+            return self.not_followed(&link.path, "it leads out of the store");
+        };
+        let place = root.join(below);
+        if metadata.is_file() {
+            self.followed = true;
+            let entry = FileEntry { path: link.path, stamp: FileStamp::of(&metadata) };
+            let listed =
+                self.wants(&place) && place.parent().is_some_and(|parent| self.entered.contains(parent));
+            if !listed {
+                self.files.push(Found { entry, shared: true });
+            }
+        } else if metadata.is_dir() && link.place.starts_with(&place) {
+            self.not_followed(&link.path, "it leads back to a directory that holds it");
+        } else if metadata.is_dir() && depth < self.options.max_depth {
+            self.followed = true;
+            self.enter(Named { path: link.path, place }, depth + 1);
         }
     }
 
@@ -168,7 +199,8 @@ impl Walk<'_> {
         self.files.retain(|found| {
             let stamp = &found.entry.stamp;
             // Only Unix says for sure which names are of one file.
-            cfg!(not(unix)) || !found.shared || seen.insert((stamp.device, stamp.inode))
+            let once = !found.shared && !self.followed;
+            cfg!(not(unix)) || once || seen.insert((stamp.device, stamp.inode))
         });
         if self.files.len() > self.options.max_files {
             self.files.truncate(self.options.max_files);
@@ -179,39 +211,44 @@ impl Walk<'_> {
     }
 }
 
-fn list(directory: &Path, options: &WalkOptions<'_>) -> Listing {
+fn list(directory: &Named, options: &WalkOptions<'_>) -> Listing {
     let mut listing = Listing::default();
-    let entries = match fs::read_dir(directory) {
+    let entries = match fs::read_dir(&directory.path) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return listing,
         Err(error) => {
-            listing.findings.push(unreadable_because(directory, &error));
+            listing.findings.push(unreadable_because(&directory.path, &error));
             return listing;
         }
     };
     for entry in entries {
-        let outcome = entry.and_then(|entry| place(&entry, options, &mut listing));
+        let outcome = entry.and_then(|entry| sort_in(&entry, directory, options, &mut listing));
         match outcome {
             Ok(()) => {}
             // Gone since the directory was read.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => listing.findings.push(unreadable_because(directory, &error)),
+            Err(error) => listing.findings.push(unreadable_because(&directory.path, &error)),
         }
     }
     listing
 }
 
 /// Puts one entry of a directory where it belongs.
-fn place(entry: &DirEntry, options: &WalkOptions<'_>, listing: &mut Listing) -> io::Result<()> {
+fn sort_in(
+    entry: &DirEntry,
+    directory: &Named,
+    options: &WalkOptions<'_>,
+    listing: &mut Listing,
+) -> io::Result<()> {
     let path = entry.path();
     let kind = entry.file_type()?;
-    if kind.is_symlink() {
-        listing.links.push(path);
-    } else if kind.is_dir() {
+    if kind.is_dir() || kind.is_symlink() {
         let name = entry.file_name();
-        if !options.skip_dirs.iter().any(|skipped| name == **skipped) {
-            listing.directories.push(path);
+        if options.skip_dirs.iter().any(|skipped| name == **skipped) {
+            return Ok(());
         }
+        let list = if kind.is_dir() { &mut listing.directories } else { &mut listing.links };
+        list.push(directory.join(&name));
     } else if wants(&path, options) {
         if kind.is_file() {
             let metadata = entry.metadata()?;
@@ -324,6 +361,17 @@ mod tests {
         symlink("memory/kept", store.path().join("-a")).unwrap();
         symlink("memory/kept", store.path().join("-b")).unwrap();
         assert_eq!(listed(store.path(), &JSONL), (vec!["-a/1.jsonl".to_owned()], vec![]));
+    }
+
+    #[test]
+    fn links_that_meet_in_a_directory_that_is_not_listed_otherwise_show_each_file_once() {
+        let store = store(&["memory/kept/1.jsonl", "memory/2.jsonl"]);
+        symlink("memory/kept", store.path().join("-a")).unwrap();
+        symlink("..", store.path().join("memory/kept/up")).unwrap();
+        symlink("memory/kept/1.jsonl", store.path().join("0.jsonl")).unwrap();
+        let (files, findings) = listed(store.path(), &JSONL);
+        assert_eq!(files, ["-a/1.jsonl"]);
+        assert_eq!(findings, [(FindingKind::LinkNotFollowed, "-a/up".to_owned())]);
     }
 
     #[test]

@@ -240,7 +240,7 @@ fn readers_only_report(scenario: &Scenario) -> usize {
     let pending = scenario.engine().pending().unwrap();
     for unfinished in &pending {
         assert!(!unfinished.running);
-        assert!(unfinished.problem.is_none());
+        assert!(unfinished.problems.is_empty());
         assert_eq!(unfinished.labels["harness"], "example");
         assert_eq!(unfinished.finding().kind.code(), "unfinished-write");
     }

@@ -34,6 +34,7 @@ pub use core::{
 /// Every harness, in the order in which lists name them. Adding one is a folder and a line here.
 static HARNESSES: &[&dyn AnyHarness] = &[
     &core::Erased::<claude_code::ClaudeCode>::new(),
+    &core::Erased::<codex::Codex>::new(),
     &core::Erased::<pi::Pi>::new(),
     &core::Erased::<simple::Simple>::new(),
     &core::Erased::<ibid_json::IbidJson>::new(),

@@ -8,8 +8,8 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::{
-    Block, CallId, Compaction, Json, LossKind, Losses, Message, MessageId, Origin, Outcome, ResultPart, Role,
-    Selection, Session, Text, TextBlock, Thinking, TokenUse, Tool, ToolResult, ToolUse,
+    Block, CallId, CarrierRole, Compaction, Json, LossKind, Losses, Message, MessageId, Origin, Outcome,
+    ResultPart, Role, Selection, Session, Text, TextBlock, Thinking, TokenUse, Tool, ToolResult, ToolUse,
 };
 
 /// What a target does with thinking.
@@ -87,6 +87,7 @@ pub fn prepare(session: &Session, selection: &Selection, rules: &Rules) -> Prepa
     losses.add_many(LossKind::SideBranch, view.on_other_branches as u64, None, None);
     losses.add_many(LossKind::BeforeCompaction, view.before_compaction as u64, None, None);
     losses.add_many(LossKind::CompactionSummary, view.summaries_left_out as u64, None, None);
+    companions(session, &mut losses);
     let mut pending: VecDeque<(usize, &Compaction)> = view.compactions.iter().copied().collect();
     let mut repair =
         Repair { rules, losses, messages: Vec::new(), ids: Ids::default(), view: &view.messages };
@@ -107,6 +108,20 @@ pub fn prepare(session: &Session, selection: &Selection, rules: &Rules) -> Prepa
         message.parent = parent.replace(message.id.clone());
     }
     Prepared { messages, compactions, losses }
+}
+
+/// What lies beside the conversation goes with no conversion.
+fn companions(session: &Session, losses: &mut Losses) {
+    for carrier in &session.carriers {
+        match carrier.role {
+            CarrierRole::Audit => losses.add(LossKind::Companion, Some("audit log"), None),
+            CarrierRole::Companion => {
+                let name = carrier.path.rsplit(['/', '\\']).next();
+                losses.add(LossKind::Companion, name, None);
+            }
+            CarrierRole::Transcript | CarrierRole::Record | CarrierRole::Metadata | CarrierRole::Rows => {}
+        }
+    }
 }
 
 /// The results of a view, by the call that they answer, in order.
@@ -360,7 +375,7 @@ fn clean(json: &mut Json, losses: &mut Losses, message: &MessageId) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Raw;
+    use crate::{CarrierInfo, Raw};
 
     fn call(id: &str) -> Block {
         let tool = Tool::Raw(Raw { name: "t".into(), input: Json::from_text("{}").unwrap() });
@@ -472,5 +487,20 @@ mod tests {
         let prepared = prepare(&session, &Selection::default(), &Rules::STRICT);
         assert_eq!(story(&prepared), ["hi"]);
         assert!(prepared.losses.has(LossKind::EmptyText) && prepared.losses.has(LossKind::EmptyMessage));
+    }
+
+    #[test]
+    fn what_lies_beside_the_conversation_is_left_behind_and_named() {
+        let mut session = session(vec![(Role::User, Origin::Person, vec![Block::text("go")])]);
+        for (role, path) in [
+            (CarrierRole::Transcript, "/s/a.jsonl"),
+            (CarrierRole::Audit, "/s/audit.jsonl"),
+            (CarrierRole::Companion, "/s/uploads"),
+        ] {
+            session.carriers.push(CarrierInfo { path: path.into(), role, key: None, bytes: None });
+        }
+        let prepared = prepare(&session, &Selection::default(), &Rules::STRICT);
+        let left: Vec<_> = prepared.losses.iter().map(|loss| (loss.kind, loss.what.as_deref())).collect();
+        assert_eq!(left, [(LossKind::Companion, Some("audit log")), (LossKind::Companion, Some("uploads"))]);
     }
 }

@@ -72,6 +72,9 @@ pub enum CarrierRole {
     Metadata,
     /// Rows of a database.
     Rows,
+    /// A folder of files that go with the session and say nothing of it: what a person gave, what
+    /// an agent made. Its content is not read.
+    Companion,
 }
 
 /// One thing at rest that a session lives in.

@@ -6,6 +6,7 @@
 mod commands;
 mod config;
 mod exit;
+mod export;
 mod launch;
 mod machine;
 mod output;

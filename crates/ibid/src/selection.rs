@@ -40,6 +40,11 @@ impl SelectionArguments {
         Ok(selection)
     }
 
+    /// The selection of everything in a session that was [`cut`] to this one.
+    pub(crate) fn of_cut(&self) -> Selection {
+        Selection { from_compaction: self.from_compaction, ..Selection::default() }
+    }
+
     /// Whether anything but the whole live branch is asked for.
     pub(crate) fn is_default(&self) -> bool {
         self.branch.is_none() && !self.from_compaction

@@ -7,8 +7,8 @@ use serde::de::DeserializeOwned;
 use super::{is_space, trim};
 
 /// The members of one JSON object, found by skipping over their values: strings from quote to
-/// quote, objects and arrays by their depth. On rows of several kilobytes this is some times
-/// faster than a parser, since most of a row is text that nobody asked for.
+/// quote, objects and arrays by their depth. On rows of several kilobytes this costs less than a
+/// parser does, since most of a row is text that nobody asked for.
 ///
 /// What is skipped is not checked. When all members were handed out and [`Members::is_whole`]
 /// says so, the object began and ended where it should, which a line that is torn, cut, or joined

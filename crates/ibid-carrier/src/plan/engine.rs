@@ -133,7 +133,7 @@ impl Engine {
             return Ok(Committed::default());
         }
         let _lock = self.journal.lock()?;
-        self.recover_locked(&mut |_| Ok(()))?;
+        self.recover_locked(false, &mut |_| Ok(()))?;
         let id = uuid::Uuid::now_v7().simple().to_string();
         let changes = prepare(plan, policy, &self.layout(&id))?;
         let begun = now()?;
@@ -183,7 +183,7 @@ impl Engine {
     }
 
     /// What the entry puts into the trash.
-    fn trash_entry(&self, entry: &ChangeEntry) -> Result<Option<TrashEntry>, PlanError> {
+    pub(super) fn trash_entry(&self, entry: &ChangeEntry) -> Result<Option<TrashEntry>, PlanError> {
         let items: Vec<_> = entry
             .changes
             .iter()
@@ -219,23 +219,35 @@ impl Engine {
             return self.journal.close(&entry.id).err().map(|error| error.to_string()).into_iter().collect();
         }
         let mut problems = Vec::new();
+        let mut for_good = true;
         // From here on it must not be completed any more. When even this cannot be written, the
         // changes are taken back all the same.
         let _ = self.journal.mark(&entry.id, Mark::Undoing);
         for (at, change) in entry.changes.iter().enumerate().rev() {
             context.step = Some(at);
             let _ = context.reach(When::Before, Action::Undo);
-            if let Err(error) = change.undo(&mut context) {
-                problems.push(error.to_string());
+            if !self.journal.is_undone(&entry.id, at) {
+                let undone = change.undo(&mut context).and_then(|()| self.journal.mark_undone(&entry.id, at));
+                if let Err(error) = undone {
+                    for_good &= error.is_refusal();
+                    problems.push(error.to_string());
+                }
             }
             let _ = context.reach(When::After, Action::Undo);
         }
         if problems.is_empty()
             && let Err(error) = self.journal.mark(&entry.id, Mark::Undone)
         {
+            for_good = false;
             problems.push(error.to_string());
         }
-        if problems.is_empty() {
+        if !problems.is_empty() {
+            // Where others have gone on, trying again is for a person to decide. A lock or a full
+            // disk goes away: the next writer tries again, and so it does without the mark.
+            if for_good {
+                let _ = self.journal.mark_stuck(&entry.id, &problems);
+            }
+        } else {
             // The stores are as they were. What is left, the next writer clears up.
             let _ = self.discard(entry, context.watch);
         }

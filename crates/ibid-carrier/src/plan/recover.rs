@@ -12,6 +12,7 @@ use super::changes::{Change, Context, Watch};
 use super::engine::ChangeEntry;
 use super::{Engine, PlanError, Point};
 use crate::journal::Mark;
+use crate::trash;
 
 /// A commit that has not ended: its process is still at work, or is gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -27,19 +28,20 @@ pub struct Unfinished {
     pub paths: Vec<PathBuf>,
     /// Whether some process is writing now; it may be this commit's.
     pub running: bool,
-    /// Why what it left cannot be read.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub problem: Option<String>,
+    /// Why it could not be finished or undone, when that was tried; or why what it left cannot be
+    /// read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
 }
 
 impl Unfinished {
     /// The finding that a reader reports.
     #[must_use]
     pub fn finding(&self) -> Finding {
-        let detail = match &self.problem {
-            Some(problem) => format!("a write that did not finish cannot be understood: {problem}"),
-            None => format!("a write to {} places did not finish", self.paths.len()),
-        };
+        let mut detail = format!("a write to {} places did not finish", self.paths.len());
+        if !self.problems.is_empty() {
+            detail = format!("{detail}: {}", self.problems.join("; "));
+        }
         let finding = Finding::new(FindingKind::UnfinishedWrite, detail);
         match self.paths.first() {
             Some(path) => finding.at_path(path),
@@ -88,12 +90,13 @@ impl Engine {
                         entry.changes.iter().filter_map(Change::path).map(PathBuf::from).collect();
                     let (begun, labels) = (Some(entry.begun), entry.labels);
                     let paths = paths.into_iter().collect();
-                    pending.push(Unfinished { id, begun, labels, paths, running, problem: None });
+                    let problems = self.journal.stuck(&id).unwrap_or_default();
+                    pending.push(Unfinished { id, begun, labels, paths, running, problems });
                 }
                 Err(error) => {
-                    let problem = Some(error.to_string());
+                    let problems = vec![error.to_string()];
                     let (labels, paths) = (BTreeMap::new(), Vec::new());
-                    pending.push(Unfinished { id, begun: None, labels, paths, running, problem });
+                    pending.push(Unfinished { id, begun: None, labels, paths, running, problems });
                 }
             }
         }
@@ -101,7 +104,9 @@ impl Engine {
     }
 
     /// Finishes or undoes what was left unfinished. A commit that had published everything is
-    /// finished, any other is undone. [`commit`](Engine::commit) does this first.
+    /// finished, any other is undone. [`commit`](Engine::commit) does this first, except for what
+    /// got [`Outcome::Stuck`] before: that is tried again only here, and can be given up with
+    /// [`dismiss`](Engine::dismiss).
     ///
     /// # Errors
     /// [`PlanError::Locked`] when another process is writing, or when the journal cannot be
@@ -123,13 +128,20 @@ impl Engine {
             return Ok(Vec::new());
         }
         let _lock = self.journal.lock()?;
-        self.recover_locked(observer)
+        self.recover_locked(true, observer)
     }
 
-    pub(super) fn recover_locked(&self, watch: Watch<'_>) -> Result<Vec<Recovered>, PlanError> {
+    pub(super) fn recover_locked(
+        &self,
+        retry_stuck: bool,
+        watch: Watch<'_>,
+    ) -> Result<Vec<Recovered>, PlanError> {
         let mut recovered = Vec::new();
         // The last first: a later commit may have gone on from what an earlier one left.
         for id in self.journal.ids()?.into_iter().rev() {
+            if !retry_stuck && self.journal.stuck(&id).is_some() {
+                continue;
+            }
             match self.journal.read(&id) {
                 Ok(None) => self.journal.close(&id)?,
                 Ok(Some(entry)) => {
@@ -143,6 +155,29 @@ impl Engine {
             }
         }
         Ok(recovered)
+    }
+
+    /// Gives up an unfinished commit: the stores stay as they are now, what had gone to the trash is
+    /// listed there, backups stay, and only what was staged is removed.
+    ///
+    /// # Errors
+    /// [`PlanError::Missing`] when there is no such commit; or what could not be removed, and then
+    /// the commit stays listed.
+    pub fn dismiss(&self, id: &str) -> Result<(), PlanError> {
+        let _lock = self.journal.lock()?;
+        let missing = || PlanError::Missing { path: self.journal.directory_of("") };
+        if !self.journal.ids()?.iter().any(|known| known == id) {
+            return Err(missing());
+        }
+        let entry: ChangeEntry = self.journal.read(id)?.ok_or_else(missing)?;
+        if let Some(mut trashed) = self.trash_entry(&entry)? {
+            trashed.items.retain(|item| item.stored().exists());
+            if !trashed.items.is_empty() {
+                trash::write_manifest(&self.data_dir, &trashed)?;
+            }
+        }
+        entry.changes.iter().try_for_each(Change::dismiss)?;
+        self.journal.close(id)
     }
 
     fn recover_entry(&self, entry: &ChangeEntry, watch: Watch<'_>) -> Outcome {

@@ -1,7 +1,7 @@
 //! What one deletion put into the trash.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ibid_model::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,17 @@ pub struct TrashedRows {
     pub stored: PathBuf,
     /// How many rows of which table.
     pub counts: Vec<(String, u64)>,
+}
+
+impl TrashItem {
+    /// Where it lies now.
+    #[must_use]
+    pub fn stored(&self) -> &Path {
+        match self {
+            TrashItem::File(file) | TrashItem::Directory(file) => &file.stored,
+            TrashItem::Rows(rows) => &rows.stored,
+        }
+    }
 }
 
 impl TrashedFile {

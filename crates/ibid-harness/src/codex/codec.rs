@@ -1,7 +1,7 @@
 //! Between rollouts and the common session.
 
 use ibid_carrier::jsonl::{Document, Item};
-use ibid_model::{Block, CallId, Finding, FindingKind, Meta, Relation, Session, SessionId};
+use ibid_model::{Block, CallId, Finding, FindingKind, Meta, Relation, Session, SessionId, TitleOrigin};
 
 use super::pieces::{Branch, Census, Pieces, Place, State};
 use super::records::{self, Body, Record};
@@ -111,6 +111,9 @@ fn session(transcript: &Transcript<Codex>, fold: Fold, findings: &mut Vec<Findin
     let calls = fold.calls();
     let mut session = Session::new(DECLARATION.id.as_str(), fold.id.unwrap_or_else(|| transcript.id.clone()));
     session.meta = Meta { archived: transcript.body.archived(), ..fold.meta };
+    if let Some(name) = &transcript.body.name {
+        session.meta.offer_title(name, TitleOrigin::Person);
+    }
     session.lineage = fold.lineage;
     session.messages = fold.messages;
     session.head = fold.head;
@@ -184,7 +187,7 @@ impl TextCodec for Codex {
             let part = part.and_then(|(start, end)| text.get(start..end)).unwrap_or_default();
             files.push(Rollout::unplaced(Document::from_bytes(part.to_vec())));
         }
-        let transcript = Transcript { id, body: Rollouts { files } };
+        let transcript = Transcript { id, body: Rollouts { files, name: None } };
         // Says so when it is nothing of Codex.
         Codex::to_common(&transcript)?;
         Ok(transcript)

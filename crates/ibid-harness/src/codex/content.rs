@@ -198,7 +198,7 @@ mod tests {
             panic!("{parts:?}")
         };
         assert_eq!(media_type.as_deref(), Some("image/png"));
-        assert_eq!(data.as_str().as_ptr(), whole[whole.find("AAAA").unwrap()..].as_ptr());
+        assert_eq!(data.as_str().as_ptr(), whole.get(whole.find("AAAA").unwrap()..).unwrap().as_ptr());
     }
 
     #[test]

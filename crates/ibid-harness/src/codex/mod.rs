@@ -3,10 +3,13 @@
 
 mod answers;
 mod calls;
+mod children;
 mod codec;
 mod content;
 mod copied;
+mod describe;
 mod event;
+mod files;
 mod item;
 mod json;
 mod lines;
@@ -15,6 +18,9 @@ mod names;
 mod patch;
 mod pieces;
 mod records;
+mod scan;
+mod store;
+mod thread_names;
 mod tools;
 mod vocabulary;
 mod whole;
@@ -22,7 +28,7 @@ mod write;
 
 use bytes::Bytes;
 use ibid_carrier::jsonl::Document;
-use ibid_model::{CarrierInfo, CarrierRole};
+use ibid_model::{CarrierInfo, CarrierRole, Text};
 
 use crate::core::{
     Capabilities, Carrier, Carriers, Content, Declaration, Harness, HarnessId, ResumeRecipe, path_text,
@@ -60,6 +66,8 @@ impl Harness for Codex {
 #[derive(Clone, Debug)]
 pub struct Rollouts {
     pub(crate) files: Vec<Rollout>,
+    /// The name that a person gave the thread, which lies in an index beside the rollouts.
+    pub(crate) name: Option<Text>,
 }
 
 /// One rollout file.

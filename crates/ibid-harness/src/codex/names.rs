@@ -32,7 +32,8 @@ impl<'a> RolloutName<'a> {
             None => (file_name, false),
         };
         let (stem, extension) = stem.rsplit_once('.')?;
-        if !extension.eq_ignore_ascii_case("jsonl") && !(extension == "json" && !compressed) {
+        let is_document = extension == "json" && !compressed;
+        if !is_document && !extension.eq_ignore_ascii_case("jsonl") {
             return None;
         }
         let rest = stem.strip_prefix("rollout-")?;

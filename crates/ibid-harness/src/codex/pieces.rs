@@ -18,7 +18,7 @@ use super::event::{Event, Structured};
 use super::item::{Call, Injected, Item, Kind};
 use super::json::Stamp;
 use super::records::{Body, Record, SessionMeta};
-use super::vocabulary::{Teller, Vocabulary};
+use super::vocabulary::{Seen, Teller, Vocabulary};
 use crate::core::scan::{Fact, ScanEvent, Sink};
 
 /// Where a record stands.
@@ -74,6 +74,8 @@ struct Waiting {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) vocabulary: Vocabulary,
+    /// What a scan has seen that decides the vocabulary.
+    pub(super) seen: Seen,
     /// The id in the session's own header.
     own: Option<SessionId>,
     /// Whether the header was read, or is known to be missing.
@@ -87,6 +89,8 @@ pub(super) struct State {
     /// What stands before each prompt of the live branch.
     prompts: Vec<Option<MessageId>>,
     previewed: bool,
+    /// Whether a working directory was named.
+    placed: bool,
     /// Thoughts that only events have told so far.
     thoughts: Vec<Text>,
     thinks_in_items: bool,
@@ -178,6 +182,7 @@ impl<'a> Pieces<'a> {
             Body::Meta(meta) => self.meta(*meta, record.at),
             Body::Turn(turn) => {
                 if let Some(cwd) = turn.cwd {
+                    self.state.placed = true;
                     self.fact(Fact::Cwd(cwd));
                 }
                 if let Some(model) = turn.model {
@@ -235,6 +240,18 @@ impl<'a> Pieces<'a> {
         }
     }
 
+    /// Hands on what the reader of the lines has to say. False when the sink wants no more.
+    pub(super) fn tell(&mut self, event: ScanEvent) -> bool {
+        self.emit(event);
+        self.going_on
+    }
+
+    /// Whether nothing that follows can change what the beginning says: id, place, and what a
+    /// person said first.
+    pub(super) fn knows_its_beginning(&self) -> bool {
+        self.state.own.is_some() && self.state.previewed && self.state.placed
+    }
+
     fn emit(&mut self, event: ScanEvent) {
         self.going_on &= self.sink.take(event);
     }
@@ -284,6 +301,7 @@ impl<'a> Pieces<'a> {
             self.state.forks = true;
             self.emit(ScanEvent::Lineage(lineage));
         }
+        self.state.placed |= meta.cwd.is_some();
         let facts = [
             meta.cwd.map(Fact::Cwd),
             meta.git_branch.map(Fact::GitBranch),
@@ -338,14 +356,11 @@ impl<'a> Pieces<'a> {
                     self.emit(ScanEvent::Message(piece));
                 }
                 Role::Assistant => {
-                    if self.state.vocabulary.assistant == Teller::Items {
+                    // A scan may have told it by its event before the item was written.
+                    let told = self.state.told.take();
+                    let is_told = told.is_some_and(|told| message.parts == [Part::Text(told)]);
+                    if self.state.vocabulary.assistant == Teller::Items && !is_told {
                         self.assistant(message.parts);
-                    } else if let Some(told) = self.state.told.take() {
-                        // The file was read before the item was written: from here on items count.
-                        self.state.vocabulary.assistant = Teller::Items;
-                        if message.parts != [Part::Text(told)] {
-                            self.assistant(message.parts);
-                        }
                     }
                     if let Some(call) = message.call {
                         self.call(call);

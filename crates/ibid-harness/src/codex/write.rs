@@ -6,8 +6,8 @@
 //! makes resuming fail; nor are approval and sandbox settings, which are the person's to choose.
 
 use ibid_model::{
-    CommandRule, LossKind, Losses, Relation, Rules, Session, SessionId, Text, ThinkingRule, Timestamp,
-    TitleOrigin, prepare,
+    CommandRule, LossKind, Losses, Relation, Rules, Session, SessionId, ThinkingRule, Timestamp, TitleOrigin,
+    prepare,
 };
 use serde::Serialize;
 
@@ -113,29 +113,20 @@ pub(super) fn from_common(
     };
     let mut lines = Lines::default();
     lines.push(started, "session_meta", &meta)?;
-    if let Some(title) = session.meta.title.as_ref().filter(|title| title.origin == TitleOrigin::Person) {
-        #[derive(Serialize)]
-        struct Name<'a> {
-            r#type: &'static str,
-            thread_id: &'a str,
-            thread_name: &'a Text,
-        }
-        let name = Name { r#type: "thread_name_updated", thread_id: id.as_str(), thread_name: &title.text };
-        lines.push(started, "event_msg", &name)?;
-    }
     Messages::new(session, &prepared, started, &cwd, &mut lines, &mut losses).write()?;
     of_the_session(session, target, &id, &cwd, &mut losses);
     let document = lines.finish();
     let files = vec![Rollout { document, place: Some(names::place(started, id.as_str())), stored: None }];
-    Ok(Converted { value: Transcript { id, body: Rollouts { files } }, losses })
+    let title = session.meta.title.as_ref();
+    let name = title.filter(|title| title.origin == TitleOrigin::Person).map(|title| title.text.clone());
+    losses.add_many(LossKind::Title, u64::from(title.is_some() && name.is_none()), None, None);
+    Ok(Converted { value: Transcript { id, body: Rollouts { files, name } }, losses })
 }
 
 /// What a rollout does not say of the session as a whole.
 fn of_the_session(session: &Session, target: &Target, id: &SessionId, cwd: &str, losses: &mut Losses) {
     let mut lost = |kind, count: usize, what: Option<&str>| losses.add_many(kind, count as u64, what, None);
     lost(LossKind::SessionId, usize::from(*id != session.id), None);
-    // A listing takes the name from another file, so the record alone names nothing there.
-    lost(LossKind::Title, usize::from(session.meta.title.is_some()), None);
     let moved = session.meta.cwd.as_deref().is_some_and(|before| before != cwd);
     lost(LossKind::DirectoryChanged, usize::from(moved), None);
     let told = |relation: Relation| relation == Relation::Spawned && target.parent.is_some();

@@ -1,10 +1,18 @@
 //! The commands, one file each.
 
+mod completions;
 mod continue_;
 mod convert;
+mod delete;
+mod doctor;
+mod export;
+mod import;
 mod list;
+mod man;
 mod overview;
 mod path;
+mod reference;
+mod restore;
 mod show;
 
 use anyhow::Result;
@@ -18,9 +26,18 @@ use crate::machine::Machine;
 pub(crate) enum Command {
     List(list::Arguments),
     Show(show::Arguments),
-    Path(path::Arguments),
     Convert(convert::Arguments),
     Continue(continue_::Arguments),
+    Path(path::Arguments),
+    Export(export::Arguments),
+    Import(import::Arguments),
+    Delete(delete::Arguments),
+    Restore(restore::Arguments),
+    Doctor(doctor::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
+    #[command(hide = true)]
+    Reference(reference::Arguments),
 }
 
 /// Runs a command, or the overview when there is none.
@@ -28,13 +45,21 @@ pub(crate) enum Command {
 /// # Errors
 /// Whatever the command could not do.
 pub(crate) fn run(arguments: Arguments) -> Result<Exit> {
-    let machine = Machine::new(&arguments.global)?;
-    match arguments.command {
-        None => overview::run(&machine),
-        Some(Command::List(arguments)) => list::run(&machine, &arguments),
-        Some(Command::Show(arguments)) => show::run(&machine, &arguments),
-        Some(Command::Path(arguments)) => path::run(&machine, &arguments),
-        Some(Command::Convert(arguments)) => convert::run(&machine, &arguments),
-        Some(Command::Continue(arguments)) => continue_::run(&machine, &arguments),
+    let machine = || Machine::new(&arguments.global);
+    match &arguments.command {
+        None => overview::run(&machine()?),
+        Some(Command::List(arguments)) => list::run(&machine()?, arguments),
+        Some(Command::Show(arguments)) => show::run(&machine()?, arguments),
+        Some(Command::Convert(arguments)) => convert::run(&machine()?, arguments),
+        Some(Command::Continue(arguments)) => continue_::run(&machine()?, arguments),
+        Some(Command::Path(arguments)) => path::run(&machine()?, arguments),
+        Some(Command::Export(arguments)) => export::run(&machine()?, arguments),
+        Some(Command::Import(arguments)) => import::run(&machine()?, arguments),
+        Some(Command::Delete(arguments)) => delete::run(&machine()?, arguments),
+        Some(Command::Restore(arguments)) => restore::run(&machine()?, arguments),
+        Some(Command::Doctor(arguments)) => doctor::run(&machine()?, arguments),
+        Some(Command::Completions(arguments)) => completions::run(arguments),
+        Some(Command::Man(arguments)) => man::run(arguments),
+        Some(Command::Reference(arguments)) => reference::run(arguments),
     }
 }

@@ -84,8 +84,16 @@ impl<'a> Renderer<'a> {
 
     fn message(&mut self, message: &'a Message, at: usize) -> String {
         let mut body = String::new();
+        // What a harness put in front of the model is long, and seldom what is looked for.
+        let aside =
+            message.role == Role::System || matches!(message.origin, Origin::Harness | Origin::Summary);
         for block in &message.blocks {
-            body.push_str(&self.block(block));
+            match block {
+                Block::Text(text) if aside && !text.text.is_blank() => {
+                    body.push_str(&result::shortened(&text.text, self.options, "  "));
+                }
+                block => body.push_str(&self.block(block)),
+            }
         }
         if body.is_empty() {
             return body;

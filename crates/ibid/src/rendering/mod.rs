@@ -9,8 +9,31 @@ mod style;
 mod tool;
 mod wrap;
 
+use ibid_model::{ToolResult, ToolUse};
+
 pub(crate) use header::{Header, branches};
 pub(crate) use message::Renderer;
+
+/// A call with its result in full, without colours.
+pub(crate) fn plain_call(call: &ToolUse, answer: Option<&ToolResult>) -> String {
+    let options = Options { full: true, width: None };
+    let mut text = tool::call(call, options);
+    if let Some(answer) = answer {
+        text.push_str(&result::result(answer, options));
+    }
+    plain(&text)
+}
+
+/// A result in full, without colours.
+pub(crate) fn plain_result(answer: &ToolResult) -> String {
+    plain(&result::result(answer, Options { full: true, width: None }))
+}
+
+/// Text without colours, and without the indent that it has below a heading.
+fn plain(text: &str) -> String {
+    let text = anstream::adapter::strip_str(text).to_string();
+    text.lines().map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line))).collect()
+}
 
 /// What is shown of a session.
 #[derive(Clone, Copy, Debug, Default)]

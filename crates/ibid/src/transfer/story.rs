@@ -1,6 +1,8 @@
 //! Whether two sessions tell a model the same story.
 
-use ibid_model::{Block, Essence, LossKind, Losses, Role, Rules, Selection, Session, Text, essence, prepare};
+use ibid_model::{
+    Block, Essence, Json, LossKind, Losses, Role, Rules, Selection, Session, Text, Tool, essence, prepare,
+};
 
 /// What the result says otherwise than the source, beyond what the losses name; none when they
 /// tell the same story. Both are brought into the strictest form first, so that what some targets
@@ -80,7 +82,7 @@ fn same(told: &Essence, heard: &Essence, allowed: &Allowed) -> bool {
         (Essence::Text(a, told), Essence::Text(b, heard)) => {
             (a == b || allowed.roles) && same_words(told, heard)
         }
-        (Essence::Call(_, told), Essence::Call(_, heard)) => allowed.tools || told == heard,
+        (Essence::Call(_, told), Essence::Call(_, heard)) => allowed.tools || same_call(told, heard),
         (Essence::Result(a, told, parts, failed), Essence::Result(b, heard, others, also)) => {
             let completed = *told == Rules::STRICT.interrupted;
             let texts = completed || allowed.flattened || same_words(told, heard);
@@ -90,6 +92,27 @@ fn same(told: &Essence, heard: &Essence, allowed: &Allowed) -> bool {
         (Essence::Other(_, told), Essence::Other(_, heard)) => same_block(told, heard),
         _ => false,
     }
+}
+
+/// Inputs are compared as values: some targets write the keys of an object in an order of their own.
+fn same_call(told: &Tool, heard: &Tool) -> bool {
+    match (told, heard) {
+        (Tool::Raw(told), Tool::Raw(heard)) => {
+            told.name == heard.name && same_json(&told.input, &heard.input)
+        }
+        (Tool::Mcp(told), Tool::Mcp(heard)) => {
+            told.server == heard.server && told.tool == heard.tool && same_json(&told.input, &heard.input)
+        }
+        _ => told == heard,
+    }
+}
+
+fn same_json(told: &Json, heard: &Json) -> bool {
+    told.compact() == heard.compact()
+        || matches!(
+            (told.read::<serde_json::Value>(), heard.read::<serde_json::Value>()),
+            (Ok(told), Ok(heard)) if told == heard
+        )
 }
 
 /// White space is the first thing that formats differ in.

@@ -190,6 +190,16 @@ impl Change {
         }
     }
 
+    /// Given up: removes what was staged, and nothing that is the only copy of anything.
+    pub(super) fn dismiss(&self) -> Result<(), PlanError> {
+        match self {
+            Change::TrashFile(change) => change.dismiss(),
+            Change::Restore(change) => change.dismiss(),
+            Change::Create(_) | Change::Replace(_) => self.finish(),
+            _ => Ok(()),
+        }
+    }
+
     /// What the change touches in a store.
     pub(super) fn path(&self) -> Option<&Path> {
         match self {
@@ -217,7 +227,7 @@ impl Change {
     pub(super) fn trashed(&self) -> Result<Option<TrashItem>, PlanError> {
         match self {
             Change::TrashFile(change) => Ok(Some(change.item())),
-            Change::TrashRows(change) => change.item().map(Some),
+            Change::TrashRows(change) => change.item(),
             _ => Ok(None),
         }
     }

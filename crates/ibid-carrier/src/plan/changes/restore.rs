@@ -82,6 +82,10 @@ impl Restore {
         files::sync_parent(&self.path)
     }
 
+    pub(super) fn dismiss(&self) -> Result<(), PlanError> {
+        if files::exists(&self.stored) { files::remove_all(&self.staged) } else { Ok(()) }
+    }
+
     pub(super) fn finish(&self) -> Result<(), PlanError> {
         files::remove_all(&self.stored)?;
         if let Some(directory) = self.stored.parent().filter(|directory| is_sibling(directory)) {

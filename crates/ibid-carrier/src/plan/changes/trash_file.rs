@@ -112,6 +112,16 @@ impl TrashFile {
         Ok(())
     }
 
+    pub(super) fn dismiss(&self) -> Result<(), PlanError> {
+        if !files::exists(&self.beside) {
+            return Ok(());
+        }
+        if files::exists(&self.stored) && files::same_tree(&self.beside, &self.stored)? {
+            return files::remove_all(&self.beside);
+        }
+        Err(PlanError::changed(&self.beside, format!("this is what was {}", self.path.display())))
+    }
+
     pub(super) fn finish(&self) -> Result<(), PlanError> {
         files::remove_all(&self.beside)
     }

@@ -53,14 +53,17 @@ impl TrashRows {
         context.reach(When::After, Action::Transaction)
     }
 
-    pub(super) fn item(&self) -> Result<TrashItem, PlanError> {
+    pub(super) fn item(&self) -> Result<Option<TrashItem>, PlanError> {
+        if !self.stored.exists() {
+            return Ok(None);
+        }
         let rows = read_rows_file(&self.stored)?;
         let counts = rows.tables.iter().filter(|table| !table.rows.is_empty());
-        Ok(TrashItem::Rows(TrashedRows {
+        Ok(Some(TrashItem::Rows(TrashedRows {
             database: self.database.clone(),
             stored: self.stored.clone(),
             counts: counts.map(|table| (table.table.clone(), table.rows.len() as u64)).collect(),
-        }))
+        })))
     }
 
     fn presence(&self, context: &Context<'_>) -> Result<Option<Presence>, PlanError> {

@@ -135,7 +135,9 @@ impl Reading {
             let detail = "its name is one that a copy gets";
             findings.push(Finding::new(FindingKind::ConflictCopy, detail).at_path(path));
         }
-        findings.extend(no_turns(summary).map(|finding| finding.at_path(path)));
+        if matches!(class, Class::Session | Class::Partial) {
+            findings.extend(no_turns(summary).map(|finding| finding.at_path(path)));
+        }
         let text = path_text(path);
         Discovered {
             reference: listed.reference.clone(),

@@ -8,7 +8,8 @@
 
 use std::borrow::Cow;
 
-use ibid_model::{Json, Text, Timestamp};
+use ibid_model::{Json, Text, Timestamp, replace_lone_surrogates};
+use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -325,8 +326,12 @@ impl Entry {
     /// Reads one entry from the text of one object.
     ///
     /// # Errors
-    /// When the text is not one JSON object.
+    /// When the text is not one JSON object, or holds half of a surrogate pair: inside values
+    /// that are only taken apart later it would go unseen, and the text around it would be lost.
     pub(crate) fn read(whole: &Text) -> Result<Entry, serde_json::Error> {
+        if may_hold_surrogate(whole.as_bytes()) && replace_lone_surrogates(whole).1 > 0 {
+            return Err(serde::de::Error::custom("half of a surrogate pair"));
+        }
         let fields: EntryFields<'_> = serde_json::from_str(whole)?;
         let take = Taker { whole };
         let said: Option<SaidFields<'_>> = take.value(fields.message);
@@ -372,6 +377,11 @@ impl Entry {
         };
         Ok(Entry { id: take.text(fields.id), parent, recorded, body })
     }
+}
+
+/// Whether the escape of a surrogate could stand in the text.
+fn may_hold_surrogate(text: &[u8]) -> bool {
+    memmem::find(text, b"\\ud").is_some() || memmem::find(text, b"\\uD").is_some()
 }
 
 fn whole_json(whole: &Text) -> Result<Json, serde_json::Error> {

@@ -1,4 +1,4 @@
-//! pi against public session files: `IBID_CORPUS` names the folder that holds them and the table of
+//! Against public session files: `IBID_CORPUS` names the folder that holds them and the table of
 //! what each should yield.
 
 use std::fs;

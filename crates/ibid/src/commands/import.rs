@@ -1,0 +1,100 @@
+//! `ibid import`: a document or a native text as a session of a harness.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+use ibid_harness::AnyHarness;
+use ibid_model::SessionDocument;
+
+use crate::commands::convert::TargetArguments;
+use crate::exit::{Exit, Failure};
+use crate::machine::{Machine, harness};
+use crate::selection::SelectionArguments;
+use crate::transfer::{Material, prepare, refusal};
+
+/// How much of a text is looked at to tell whose it is.
+const HEAD_BYTES: usize = 64 * 1024;
+
+/// Write a document, or an agent's own text, as a session of a harness
+///
+/// Reads Ibid JSON, Simple, and the session files of every harness. What is written and lost is
+/// printed, and what was written is read back, as for `ibid convert`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// The file, or `-` for stdin
+    file: PathBuf,
+
+    /// The harness the text is of, when it cannot be told from the text
+    #[arg(long, value_name = "HARNESS")]
+    from: Option<String>,
+
+    #[command(flatten)]
+    target: TargetArguments,
+
+    #[command(flatten)]
+    selection: SelectionArguments,
+}
+
+/// # Errors
+/// When the text cannot be read, is of no harness, or cannot be written for the target.
+pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
+    let mut wishes = arguments.target.wishes()?;
+    let from = arguments.from.as_deref().map(harness).transpose()?;
+    let text = read(&arguments.file)?;
+    let material = material(&arguments.file, &text, from)?;
+    wishes.selection = arguments.selection.of(&material.parent.session, None)?;
+    let transfer = prepare(machine, &material, &wishes).map_err(|error| refusal(error, wishes.to))?;
+    transfer.carry_out(machine, arguments.target.is_dry_run())?;
+    Ok(Exit::Done)
+}
+
+fn is_stdin(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    if is_stdin(file) {
+        let mut text = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut text).context("stdin cannot be read")?;
+        return Ok(text);
+    }
+    std::fs::read(file).with_context(|| format!("{} cannot be read", file.display()))
+}
+
+fn material(file: &Path, text: &[u8], from: Option<&'static dyn AnyHarness>) -> Result<Material> {
+    // The common session in its own form holds subagents too, which a harness's text does not.
+    if let Ok(text) = std::str::from_utf8(text)
+        && let Ok(document) = SessionDocument::from_text(text)
+    {
+        return Ok(Material::of_document(document));
+    }
+    let harness = match from.or_else(|| recognised(file, text)) {
+        Some(harness) => harness,
+        None => {
+            let name = if is_stdin(file) { "stdin".to_owned() } else { file.display().to_string() };
+            return Err(Failure::nothing_found(format!(
+                "{name} is not a session of any harness Ibid knows; --from HARNESS tries one"
+            ))
+            .into());
+        }
+    };
+    Material::of_transcript(harness.from_text(text)?)
+}
+
+/// The harness that recognises the text best.
+fn recognised(file: &Path, text: &[u8]) -> Option<&'static dyn AnyHarness> {
+    let head = text.get(..HEAD_BYTES).unwrap_or(text);
+    // What comes through a pipe has no name, and some harnesses go by it.
+    let names = [Path::new("session.jsonl"), Path::new("session.json")];
+    let names = if is_stdin(file) { names.to_vec() } else { vec![file] };
+    let certainty = |harness: &&'static dyn AnyHarness| {
+        names.iter().map(|name| harness.recognises(name, head)).max().unwrap_or(0)
+    };
+    let known = ibid_harness::all().iter().copied().rev();
+    known
+        .map(|harness| (certainty(&harness), harness))
+        .filter(|(c, _)| *c > 0)
+        .max_by_key(|(c, _)| *c)
+        .map(|(_, h)| h)
+}
