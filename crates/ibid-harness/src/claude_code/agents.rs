@@ -3,14 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use ibid_carrier::jsonl::{Limits, open_scanner};
-use ibid_carrier::walk::{WalkOptions, list_files};
+use ibid_carrier::jsonl::Limits;
 use ibid_model::SessionId;
-use memchr::memmem;
 
 use super::place::{self, Named, named};
 use super::subagent_id;
-use crate::families::claude_rows::{AgentMeta, READ_WHOLE, skim};
+use crate::families::claude_rows::{AgentMeta, READ_WHOLE, calling_subagent, skim, subagent_transcripts};
 
 /// The largest description of a subagent that is read.
 const META_BYTES: u64 = 1 << 20;
@@ -23,8 +21,7 @@ pub(super) fn meta_of(transcript: &Path) -> Option<AgentMeta> {
 }
 
 /// What started the subagent whose transcript this is: the session, unless another subagent of
-/// it made the call. The folder is flat, so the rows have to tell: the call that the meta file
-/// names, or the result that names the subagent. The path decides when no row does.
+/// it made the call. The path decides when no row does.
 // https://github.com/kenn-io/agentsview/issues/1246 (fault 52)
 pub(super) fn spawner(transcript: &Path, meta: Option<&AgentMeta>, limits: &Limits) -> Option<SessionId> {
     let (session, agent) = match named(transcript) {
@@ -32,34 +29,11 @@ pub(super) fn spawner(transcript: &Path, meta: Option<&AgentMeta>, limits: &Limi
         Named::LooseSubagent(_) => return first_session(transcript, limits).map(SessionId::from),
         _ => return None,
     };
-    let by_main = meta.is_some_and(|meta| meta.spawn_depth == Some(1));
-    if !by_main {
-        let edge = match meta.and_then(|meta| meta.tool_use_id.as_ref()) {
-            Some(call) => format!(r#""type":"tool_use","id":"{call}""#),
-            None => format!(r#""agentId":"{agent}""#),
-        };
-        let folder = transcript.parent().map(transcripts).unwrap_or_default();
-        for other in folder.iter().filter(|other| *other != transcript) {
-            if let Named::Subagent { agent, .. } = named(other)
-                && holds(other, edge.as_bytes(), limits)
-            {
-                return Some(subagent_id(&session, &agent));
-            }
-        }
+    let other = calling_subagent(transcript, &agent, meta, limits);
+    if let Some(Named::Subagent { agent, .. }) = other.as_deref().map(named) {
+        return Some(subagent_id(&session, &agent));
     }
     Some(SessionId::from(session))
-}
-
-/// Whether a line of the file has these bytes.
-fn holds(path: &Path, bytes: &[u8], limits: &Limits) -> bool {
-    let Ok(mut scanner) = open_scanner(path, 0, limits) else { return false };
-    let finder = memmem::Finder::new(bytes);
-    while let Ok(Some(line)) = scanner.next() {
-        if finder.find(line.bytes).is_some() {
-            return true;
-        }
-    }
-    false
 }
 
 /// The session that the first row names.
@@ -67,15 +41,6 @@ pub(super) fn first_session(transcript: &Path, limits: &Limits) -> Option<String
     let bytes = fs::metadata(transcript).ok()?.len();
     let skimmed = skim(transcript, bytes, READ_WHOLE, true, limits).ok()?;
     skimmed.assembly.first_session().map(ToString::to_string)
-}
-
-/// The transcripts of subagents in a folder and below it.
-fn transcripts(folder: &Path) -> Vec<PathBuf> {
-    let options = WalkOptions { extensions: &["jsonl"], max_depth: 2, ..WalkOptions::default() };
-    let (files, _) = list_files(folder, &options);
-    let is_agent =
-        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("agent-"));
-    files.into_iter().map(|file| file.path).filter(is_agent).collect()
 }
 
 /// The transcripts of the subagents that a session or subagent started.
@@ -89,7 +54,7 @@ pub(super) fn started_by(transcript: &Path, limits: &Limits) -> Vec<PathBuf> {
         }
         Named::LooseSubagent(_) => return Vec::new(),
     };
-    let below = folder.map(|folder| transcripts(&folder)).unwrap_or_default();
+    let below = folder.map(|folder| subagent_transcripts(&folder)).unwrap_or_default();
     let mut started: Vec<PathBuf> = below
         .into_iter()
         .filter(|path| path != transcript)

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::store::projects;
 use super::{ClaudeCode, DECLARATION, place};
 use crate::core::{Context, Reference, SaveOptions, Saving, Store, StoreError, Transcript};
-use crate::families::claude_rows;
+use crate::families::claude_rows::{self, slugs};
 
 /// Plans to write a session under its working directory's folder, or a subagent beside its
 /// parent. The transcript, which makes it visible, comes last.
@@ -83,7 +83,7 @@ fn folder(transcript: &Transcript<ClaudeCode>, projects: &Path) -> Result<PathBu
             let real = fs::canonicalize(cwd.as_str()).ok();
             let real = real.as_deref().and_then(Path::to_str).unwrap_or(cwd);
             // A folder that is there counts, whichever form of the name it was made from.
-            let slugs = place::slugs(real);
+            let slugs = slugs(real);
             let there = slugs.iter().find(|slug| projects.join(slug).is_dir());
             Ok(projects.join(there.or(slugs.first()).map_or("-", String::as_str)))
         }

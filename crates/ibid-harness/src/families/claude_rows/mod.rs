@@ -13,10 +13,12 @@ mod content;
 mod input;
 mod lenient;
 mod markup;
+mod project;
 mod record;
 mod row;
 mod sidecar;
 mod skim;
+mod spawn;
 mod stream;
 mod tools;
 mod tree;
@@ -28,9 +30,11 @@ use ibid_model::Finding;
 
 pub(crate) use assembly::{Assembly, Place};
 pub(crate) use compose::{Composed, Dialect, compose};
+pub(crate) use project::{slug, slugs};
 pub(crate) use record::Record;
 pub(crate) use sidecar::{AgentMeta, spawned};
 pub(crate) use skim::{READ_WHOLE, skim};
+pub(crate) use spawn::{calling_subagent, subagent_transcripts};
 pub(crate) use stream::{StreamSource, stream};
 pub(crate) use tree::{Assembled, Shape};
 
