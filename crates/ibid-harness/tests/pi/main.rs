@@ -1,6 +1,13 @@
 //! pi: what is read, found, saved and written, on the files of real programs.
 
-#![allow(clippy::expect_used, clippy::panic, reason = "a test states what it expects")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test states what it expects"
+)]
 
 mod broken;
 mod corpus;

@@ -112,7 +112,7 @@ fn roots_follow_the_variables_and_a_blank_one_counts_as_unset() {
         Pi::roots(machine).into_iter().map(|root| root.path).collect()
     };
     let usual = PathBuf::from("/home/u/.pi/agent/sessions");
-    assert_eq!(paths(&plain), [usual.clone()]);
+    assert_eq!(paths(&plain), std::slice::from_ref(&usual));
     let agent = plain.clone().with_variable("PI_CODING_AGENT_DIR", "~/agents/pi");
     assert_eq!(paths(&agent), [PathBuf::from("/home/u/agents/pi/sessions")]);
     let both = plain.clone().with_variable("PI_CODING_AGENT_SESSION_DIR", "/flat");
