@@ -14,9 +14,11 @@
 mod measure;
 mod sides;
 
-use std::path::{Path, PathBuf};
+use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
+use ibid_testkit::big::{Subject, claude_home, claude_session, codex_home};
 use measure::{Figures, measure};
 
 /// How often each measurement is repeated.
@@ -42,19 +44,31 @@ fn main() -> ExitCode {
 
 fn bench(scale: u64) -> std::io::Result<()> {
     let dir = tempfile::tempdir()?;
-    let session = dir.path().join("one/.claude/projects/-home-dev-demo/11111111-2222-4333-8444-555555555555.jsonl");
-    std::fs::create_dir_all(session.parent().unwrap_or(dir.path()))?;
+    let project = dir.path().join("one/.claude/projects/-home-dev-demo");
+    std::fs::create_dir_all(&project)?;
+    let session = project.join("11111111-2222-4333-8444-555555555555.jsonl");
     eprintln!("making a Claude Code session of {} MB", 200 / scale);
-    let bytes = ibid_testkit::generate::claude_session(&session, 200_000_000 / scale)?;
+    let mut out = std::io::BufWriter::new(std::fs::File::create(&session)?);
+    let bytes = claude_session(&mut out, &Subject::numbered(1), 200_000_000 / scale)?;
+    out.flush()?;
     let home = dir.path().join("home");
-    let sessions = 10_000 / scale;
-    eprintln!("making a home of {sessions} sessions");
-    let home_bytes = ibid_testkit::generate::home(&home, sessions, 2_000_000_000 / scale)?;
-    println!("one Claude Code session of {:.1} MB; a home of {sessions} sessions, {:.2} GB, half of them Codex", bytes as f64 / 1e6, home_bytes as f64 / 1e9);
-    println!("{:<44} {:>10} {:>10} {:>10} {:>10} {:>8}", "", "ibid", "", "txcript", "", "times");
-    println!("{:<44} {:>10} {:>10} {:>10} {:>10} {:>8}", "job", "seconds", "peak MB", "seconds", "peak MB", "faster");
+    let half = 5_000 / scale;
+    eprintln!("making a home of {} sessions, {:.1} GB", 2 * half, 2.0 / scale as f64);
+    claude_home(&home, half, 1_000_000_000 / scale)?;
+    codex_home(&home, half, 1_000_000_000 / scale)?;
+    println!(
+        "one Claude Code session of {:.1} MB; a home of {} sessions, {:.1} GB, half of them Codex",
+        bytes as f64 / 1e6,
+        2 * half,
+        2.0 / scale as f64
+    );
+    println!("{:<40} {:>21} {:>21} {:>8}", "", "ibid", "txcript", "times");
+    println!(
+        "{:<40} {:>10} {:>10} {:>10} {:>10} {:>8}",
+        "job", "seconds", "peak MB", "seconds", "peak MB", "faster"
+    );
     for (job, title, path) in [
-        ("metadata", "metadata of the session (one thread)", &session),
+        ("metadata", "metadata of the session, one thread", &session),
         ("load", "load and to common", &session),
         ("convert", "load, to common, to Codex", &session),
         ("discover-claude", "discover the Claude half, cold", &home),
@@ -66,20 +80,18 @@ fn bench(scale: u64) -> std::io::Result<()> {
     Ok(())
 }
 
-fn row(job: &str, title: &str, path: &PathBuf) -> std::io::Result<()> {
+fn row(job: &str, title: &str, path: &Path) -> std::io::Result<()> {
     let ours = best(&["ibid", job], path)?;
     let theirs = best(&["txcript", job], path)?;
     println!(
-        "{title:<44} {:>10.3} {:>10.1} {:>10.3} {:>10.1} {:>8.1}",
+        "{title:<40} {:>10.3} {:>10.1} {:>10.3} {:>10.1} {:>8.1}",
         ours.seconds,
         ours.peak_mb,
         theirs.seconds,
         theirs.peak_mb,
         theirs.seconds / ours.seconds
     );
-    if !ours.said.is_empty() || !theirs.said.is_empty() {
-        println!("    ibid: {}\n    txcript: {}", ours.said, theirs.said);
-    }
+    println!("    ibid: {}; txcript: {}", ours.said, theirs.said);
     Ok(())
 }
 

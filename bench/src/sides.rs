@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use ibid_carrier::jsonl::Limits;
-use ibid_harness::{AnyHarness, Context, DiscoveryCache, Progress, Surroundings, Target, discover, find, listed_at};
+use ibid_harness::{
+    AnyHarness, Context, DiscoveryCache, Progress, Surroundings, Target, discover, find, listed_at,
+};
 use txcript::harness::claude_code::{ClaudeCode, ClaudeStore};
 use txcript::harness::codex::{Codex, CodexStore};
 use txcript::{Codec as _, Common, Store as _, Transcript};
@@ -64,14 +66,22 @@ fn ibid(job: &str, path: &Path, cache: Option<&Path>) -> Said {
         }
         "load" => {
             let common = claude.load(&one()?.reference, &context)?.to_common()?;
-            Ok(format!("{} messages of {} model calls", common.session.messages.len(), common.session.calls.len()))
+            Ok(format!(
+                "{} messages of {} model calls",
+                common.session.messages.len(),
+                common.session.calls.len()
+            ))
         }
         "convert" => {
             let common = claude.load(&one()?.reference, &context)?.to_common()?;
             let made = codex.from_common(&common.session, &Target::default())?;
             let carriers = made.value.carriers();
             let bytes = carriers.iter().filter_map(|carrier| carrier.info.bytes).sum::<u64>();
-            Ok(format!("{:.1} MB made, {} kinds of loss named", bytes as f64 / 1e6, made.losses.iter().count()))
+            Ok(format!(
+                "{:.1} MB made, {} kinds of loss named",
+                bytes as f64 / 1e6,
+                made.losses.iter().count()
+            ))
         }
         "discover-claude" => Ok(found(&[claude], &machine, &limits, None)),
         "discover" => Ok(found(&[claude, codex], &machine, &limits, None)),
@@ -102,14 +112,18 @@ fn txcript(job: &str, path: &Path) -> Said {
     match job {
         "metadata" => {
             let found = ClaudeStore::new(project).discover()?;
-            Ok(format!("{} session, started {}", found.len(), found.first().map(|f| f.meta.timestamp.to_string()).unwrap_or_default()))
+            Ok(format!(
+                "{} session, started {}",
+                found.len(),
+                found.first().map(|f| f.meta.timestamp.to_string()).unwrap_or_default()
+            ))
         }
         "load" => {
-            let common = load(project)?;
+            let common = load(path)?;
             Ok(format!("{} messages", common.body.len()))
         }
         "convert" => {
-            let made: Transcript<Codex> = Codex::from_common(&load(project)?)?;
+            let made: Transcript<Codex> = Codex::from_common(&load(path)?)?;
             let text = txcript::TextCodec::to_text(&made)?;
             Ok(format!("{:.1} MB made", text.len() as f64 / 1e6))
         }
@@ -121,10 +135,8 @@ fn txcript(job: &str, path: &Path) -> Said {
     }
 }
 
-fn load(project: &Path) -> Result<Transcript<Common>, Box<dyn Error>> {
-    let store = ClaudeStore::new(project);
-    let found = store.discover()?;
-    let reference = &found.first().ok_or("not a session")?.reference;
-    let native: Transcript<ClaudeCode> = store.load(reference)?;
+fn load(session: &Path) -> Result<Transcript<Common>, Box<dyn Error>> {
+    let store = ClaudeStore::new(session.parent().unwrap_or(session));
+    let native: Transcript<ClaudeCode> = store.load(&session.to_path_buf())?;
     Ok(ClaudeCode::to_common(&native)?)
 }
