@@ -17,7 +17,9 @@ use ibid_harness::{
     AnyHarness, AnyTranscript, Class, Content, Context, Discovered, Progress, SaveOptions, Surroundings,
     Target, discover,
 };
-use ibid_model::{Essence, FindingKind, LossKind, Losses, Selection, Session, essence};
+use ibid_model::{
+    Block, Essence, Extent, FindingKind, LossKind, Losses, Role, Selection, Session, Source, essence,
+};
 
 /// The harnesses of this lane: the folder of the corpus, and the harness.
 const LANES: [(&str, &str); 4] =
@@ -251,7 +253,7 @@ fn numbers(
 ) {
     let codex = session.harness == "codex";
     let counts = session.counts();
-    let assistant = if codex { counts.assistant_with_text } else { counts.assistant };
+    let assistant = if codex { codex_messages(session, transcript) } else { counts.assistant };
     let mut compare = |column: &str, got: Option<u64>| {
         if let Some(expected) = row.number(column)
             && got != Some(expected)
@@ -262,7 +264,12 @@ fn numbers(
     compare("user_messages", Some(counts.prompts));
     compare("injected_user", Some(counts.injected));
     compare("assistant_messages", Some(assistant));
-    compare("tool_calls", Some(counts.tool_calls));
+    // The table counts ids; a call that repeats one is another call all the same.
+    let calls = session.messages.iter().flat_map(|message| &message.blocks).filter_map(|block| match block {
+        Block::ToolUse(call) => Some(&call.id),
+        _ => None,
+    });
+    compare("tool_calls", Some(calls.collect::<BTreeSet<_>>().len() as u64));
     compare("tool_results", Some(counts.tool_results));
     let usage = session.calls.iter().fold(ibid_model::Usage::default(), |sum, call| sum.plus(&call.usage));
     if codex {
@@ -304,6 +311,25 @@ fn numbers(
     if id != "-" && session.id != id && !(sidecar && session.parent().is_some_and(|parent| *parent == id)) {
         outcome.wrong.push(format!("session_id: expected {id}, got {}", session.id));
     }
+}
+
+/// Codex writes an item for each thing of an answer; the table counts the items that are messages.
+/// Which they are is read from the bytes that the sources name.
+fn codex_messages(session: &Session, transcript: &AnyTranscript) -> u64 {
+    let carriers = transcript.carriers();
+    let is_message = |source: &Source| -> bool {
+        let (Some(carrier), Extent::Bytes { start, end }) =
+            (carriers.get(source.carrier as usize), &source.extent)
+        else {
+            return false;
+        };
+        let Content::Bytes(bytes) = carrier.content else { return false };
+        let range = usize::try_from(*start).unwrap_or(0)..usize::try_from(*end).unwrap_or(0);
+        let record = bytes.get(range).expect("a source lies inside its carrier");
+        memchr::memmem::find(record, br#""type":"message""#).is_some()
+    };
+    let answers = session.messages.iter().filter(|message| message.role == Role::Assistant);
+    answers.filter(|message| message.has_text() || message.sources.iter().any(is_message)).count() as u64
 }
 
 /// Saves the session under a root of its own and compares every carrier.
@@ -419,7 +445,7 @@ fn differences(from: &Session, to: &Session, losses: &Losses, way: &str, outcome
         let prepared = ibid_model::prepare(session, &selection, &ibid_model::Rules::STRICT);
         essence(&prepared.messages)
     };
-    let (said, heard) = (texts(&plain(from)), texts(&plain(to)));
+    let (said, heard) = (texts(&plain(from), losses), texts(&plain(to), losses));
     if said != heard {
         let at = said.iter().zip(&heard).take_while(|(a, b)| a == b).count();
         outcome.wrong.push(format!(
@@ -443,24 +469,27 @@ fn short(thing: Option<&String>) -> String {
     thing.map_or_else(|| "nothing".to_owned(), |thing| thing.chars().take(300).collect())
 }
 
-/// Texts and results in order, and that calls stand between them.
-fn texts(said: &[Essence]) -> Vec<String> {
+/// Texts and results in order, and that calls stand between them. What a loss names is left out.
+fn texts(said: &[Essence], losses: &Losses) -> Vec<String> {
+    let pictures = !losses.has(LossKind::Image) && !losses.has(LossKind::Document);
+    let parts = pictures && !losses.has(LossKind::ResultFlattened);
     said.iter()
-        .map(|thing| match thing {
-            Essence::Text(role, text) => format!("{role:?} says {text}"),
-            Essence::Call(number, _) => format!("call {number}"),
-            Essence::Result(number, text, others, _) => {
-                format!("result {number:?} {text} and {} more", others.len())
+        .filter_map(|thing| match thing {
+            Essence::Text(role, text) => Some(format!("{role:?} says {text}")),
+            Essence::Call(number, _) => Some(format!("call {number}")),
+            Essence::Result(number, text, others, _) if parts => {
+                Some(format!("result {number:?} {text} and {} more", others.len()))
             }
-            Essence::Other(role, block) => format!("{role:?} shows {}", kind(block)),
+            Essence::Result(number, ..) => Some(format!("result {number:?}")),
+            Essence::Other(role, block) => pictures.then(|| format!("{role:?} shows {}", kind(block))),
         })
         .collect()
 }
 
-fn kind(block: &ibid_model::Block) -> &'static str {
+fn kind(block: &Block) -> &'static str {
     match block {
-        ibid_model::Block::Image(_) => "an image",
-        ibid_model::Block::Document(_) => "a document",
+        Block::Image(_) => "an image",
+        Block::Document(_) => "a document",
         _ => "something",
     }
 }
