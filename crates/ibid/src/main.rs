@@ -5,6 +5,7 @@
 
 mod commands;
 mod config;
+mod demo;
 mod exit;
 mod export;
 mod launch;

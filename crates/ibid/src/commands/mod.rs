@@ -1,9 +1,10 @@
 //! The commands, one file each.
 
 mod completions;
-mod continue_;
+mod r#continue;
 mod convert;
 mod delete;
+mod demo;
 mod doctor;
 mod export;
 mod import;
@@ -27,13 +28,14 @@ pub(crate) enum Command {
     List(list::Arguments),
     Show(show::Arguments),
     Convert(convert::Arguments),
-    Continue(continue_::Arguments),
+    Continue(r#continue::Arguments),
     Path(path::Arguments),
     Export(export::Arguments),
     Import(import::Arguments),
     Delete(delete::Arguments),
     Restore(restore::Arguments),
     Doctor(doctor::Arguments),
+    Demo(demo::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
     #[command(hide = true)]
@@ -51,13 +53,14 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit> {
         Some(Command::List(arguments)) => list::run(&machine()?, arguments),
         Some(Command::Show(arguments)) => show::run(&machine()?, arguments),
         Some(Command::Convert(arguments)) => convert::run(&machine()?, arguments),
-        Some(Command::Continue(arguments)) => continue_::run(&machine()?, arguments),
+        Some(Command::Continue(arguments)) => r#continue::run(&machine()?, arguments),
         Some(Command::Path(arguments)) => path::run(&machine()?, arguments),
         Some(Command::Export(arguments)) => export::run(&machine()?, arguments),
         Some(Command::Import(arguments)) => import::run(&machine()?, arguments),
         Some(Command::Delete(arguments)) => delete::run(&machine()?, arguments),
         Some(Command::Restore(arguments)) => restore::run(&machine()?, arguments),
         Some(Command::Doctor(arguments)) => doctor::run(&machine()?, arguments),
+        Some(Command::Demo(arguments)) => demo::run(arguments),
         Some(Command::Completions(arguments)) => completions::run(arguments),
         Some(Command::Man(arguments)) => man::run(arguments),
         Some(Command::Reference(arguments)) => reference::run(arguments),

@@ -24,7 +24,7 @@ pub(crate) fn run(_: &Arguments) -> Result<Exit> {
 fn page(root: &Command) -> Result<String> {
     let mut page = String::from("# The command line\n\n");
     page.push_str(
-        "This page is made from the program (`IBID_BLESS=1 cargo test -p ibid --test published` renews it).\n",
+        "This page is made from the program (`IBID_BLESS=1 cargo test -p ibid published` renews it).\n",
     );
     section(&mut page, root, "ibid", true)?;
     for command in root.get_subcommands().filter(|c| !c.is_hide_set() && c.get_name() != "help") {

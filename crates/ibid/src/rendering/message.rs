@@ -16,6 +16,7 @@ use crate::table::clock;
 pub(crate) struct Renderer<'a> {
     options: Options,
     view: View<'a>,
+    from_compaction: bool,
     /// The number of the view's first message, counted from 1.
     first: usize,
     results: HashMap<&'a str, &'a ToolResult>,
@@ -41,7 +42,8 @@ impl<'a> Renderer<'a> {
             }
         }
         let first = selection.span.map_or(1, |span| span.start.saturating_add(1));
-        Renderer { options, view, first, results, shown: HashSet::new(), agents }
+        let from_compaction = selection.from_compaction;
+        Renderer { options, view, from_compaction, first, results, shown: HashSet::new(), agents }
     }
 
     /// Hands out the text piece by piece until `sink` says that nobody is reading.
@@ -70,11 +72,12 @@ impl<'a> Renderer<'a> {
     fn compaction(&self, compaction: &Compaction) -> String {
         let trigger = compaction.trigger.as_ref().map(|trigger| format!(", {}", clean_line(trigger)));
         let tokens = compaction.tokens_before.map(|tokens| format!(", {tokens} tokens before"));
-        let line = format!(
-            "── compacted here{}{}; --from-compaction shows what the model still sees ──",
-            trigger.unwrap_or_default(),
-            tokens.unwrap_or_default()
-        );
+        let hint = match self.from_compaction {
+            true => "; the model sees what follows",
+            false => "; --from-compaction shows what the model still sees",
+        };
+        let (trigger, tokens) = (trigger.unwrap_or_default(), tokens.unwrap_or_default());
+        let line = format!("── compacted here{trigger}{tokens}{hint} ──");
         let mut out = format!("\n{}\n", paint(HEADING, line));
         if let Some(text) = &compaction.text {
             out.push_str(&result::shortened(text, self.options, "  "));

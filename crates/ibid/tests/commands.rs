@@ -1,0 +1,27 @@
+//! The commands as people use them, one file each, in throw-away homes with real sessions.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on must fail"
+)]
+#![allow(clippy::indexing_slicing, reason = "JSON in tests is looked at by keys that must be there")]
+
+mod common;
+
+mod completions;
+mod r#continue;
+mod convert;
+mod delete;
+mod demo;
+mod doctor;
+mod export;
+mod import;
+mod list;
+mod man;
+mod overview;
+mod path;
+mod published;
+mod restore;
+mod show;

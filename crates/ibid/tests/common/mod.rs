@@ -1,0 +1,114 @@
+//! Running `ibid` in a throw-away home.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+pub use ibid_testkit::{Home, Snapshot};
+pub use serde_json::Value;
+
+/// A Codex session with a subagent.
+pub const CODEX_PARENT: &str = "codex:01a22cab-62dd-7661-aa05-129331e50dbf";
+/// Its subagent.
+pub const CODEX_CHILD: &str = "codex:01a22cab-632a-7a92-bd10-64a8f204bce7";
+/// A Codex session with a compaction.
+pub const CODEX_COMPACTED: &str = "codex:01a22cab-6bf3-7f13-85ed-d92daa30eee0";
+/// A pi session that uses every tool.
+pub const PI_TOOLS: &str = "pi:01a22ca2-9faa-7568-a605-34a700f6656d";
+/// A pi session with three branches.
+pub const PI_BRANCHES: &str = "pi:01a22ca2-bdd6-73cf-8264-59ca6b8acd35";
+
+/// What a run gave.
+pub struct Run {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+    pub bytes: Vec<u8>,
+}
+
+impl Run {
+    /// The JSON on stdout, with the version checked.
+    pub fn json(&self) -> Value {
+        let value: Value = serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("no JSON: {error}\n{}\n{}", self.stdout, self.stderr));
+        assert_eq!(value["ibid"], 1);
+        value
+    }
+
+    /// The same run, which must have ended with this code.
+    pub fn ends(self, code: i32) -> Run {
+        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        self
+    }
+}
+
+/// A home with the sessions of Codex and pi.
+pub fn home() -> Home {
+    Home::new().with("codex", "0.171.0").with("pi", "1.6.0")
+}
+
+/// The program in a throw-away home.
+pub fn command(home: &Home) -> Command {
+    let mut command = program();
+    command.arg("--home").arg(home.path());
+    command
+}
+
+/// The program with nothing of this machine's environment but the search path.
+pub fn program() -> Command {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ibid"));
+    command.env_clear().env("TZ", "UTC").env("LC_ALL", "C.UTF-8");
+    for name in ["PATH", "SystemRoot", "LLVM_PROFILE_FILE", "TMPDIR", "TEMP", "TMP"] {
+        if let Some(value) = std::env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Runs it to its end.
+pub fn finish(mut command: Command) -> Run {
+    let output = command.output().expect("the program can be started");
+    Run {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        bytes: output.stdout,
+    }
+}
+
+/// Runs `ibid` with these arguments.
+pub fn ibid<const N: usize>(home: &Home, arguments: [&str; N]) -> Run {
+    let mut command = command(home);
+    command.args(arguments);
+    finish(command)
+}
+
+/// The stores of the harnesses in a home, without Ibid's own files.
+pub fn stores(home: &Home) -> Vec<Snapshot> {
+    [".codex", ".pi", ".claude", ".local/share/opencode"]
+        .map(|store| Snapshot::of(&home.path().join(store)))
+        .to_vec()
+}
+
+/// The path of a session's first carrier.
+pub fn path_of(home: &Home, session: &str) -> String {
+    let run = ibid(home, ["path", session]).ends(0);
+    run.stdout.lines().next().expect("a session has a carrier").to_owned()
+}
+
+/// A Simple document with one exchange.
+pub fn simple(home: &Home, name: &str, cwd: &Path, said: &str) -> String {
+    let path = home.path().join(name);
+    let text = serde_json::json!({
+        "id": name.trim_end_matches(".json"),
+        "cwd": cwd,
+        "title": "A small talk",
+        "messages": [
+            {"role": "user", "content": said, "timestamp": "2026-07-01T10:00:00Z"},
+            {"role": "assistant", "content": "Hello.", "timestamp": "2026-07-01T10:00:05Z", "model": "m-1"},
+        ],
+    });
+    std::fs::write(&path, text.to_string()).expect("a file can be written");
+    path.to_str().expect("a temporary path is Unicode").to_owned()
+}

@@ -1,0 +1,155 @@
+use crate::common::{CODEX_PARENT, Home, PI_BRANCHES, PI_TOOLS, home, ibid, path_of, simple, stores};
+
+fn converted(home: &Home, session: &str, to: &str) -> serde_json::Value {
+    ibid(home, ["convert", session, "--to", to, "--json"]).ends(0).json()
+}
+
+#[test]
+fn a_dry_run_shows_the_plan_and_the_losses_and_writes_nothing() {
+    let home = home();
+    let before = stores(&home);
+    let run = ibid(&home, ["convert", PI_TOOLS, "--to", "codex", "--dry-run"]).ends(0);
+    assert!(run.stdout.contains("create ") && run.stdout.contains("rollout-"), "{}", run.stdout);
+    assert!(run.stdout.contains("system-message"), "{}", run.stdout);
+    assert!(run.stderr.contains("dry run"), "{}", run.stderr);
+    for (after, before) in stores(&home).iter().zip(&before) {
+        after.assert_same_as(before);
+    }
+}
+
+#[test]
+fn the_result_tells_the_same_story() {
+    let home = home();
+    let json = converted(&home, PI_TOOLS, "codex");
+    assert_eq!(json["written"], true);
+    for key in ["plan", "losses", "findings", "id", "path"] {
+        assert!(json.get(key).is_some(), "{key}");
+    }
+    let id = format!("codex:{}", json["id"].as_str().unwrap());
+    let shown = ibid(&home, ["show", &id]).ends(0).stdout;
+    for said in
+        ["do-script pitools: use every tool once", "echo out; echo err", "A second prompt after a resume"]
+    {
+        assert!(shown.contains(said), "{said} is missing in\n{shown}");
+    }
+    assert!(ibid(&home, ["list", "--json"]).ends(0).stdout.contains(json["id"].as_str().unwrap()));
+}
+
+#[test]
+fn the_same_conversion_gives_the_same_id_and_is_refused_the_second_time() {
+    let home = home();
+    converted(&home, PI_TOOLS, "codex");
+    let before = stores(&home);
+    let run = ibid(&home, ["convert", PI_TOOLS, "--to", "codex"]).ends(3);
+    assert!(run.stderr.contains("--new-id") && run.stderr.contains("--replace"), "{}", run.stderr);
+    for (after, before) in stores(&home).iter().zip(&before) {
+        after.assert_same_as(before);
+    }
+}
+
+#[test]
+fn a_new_id_makes_another_session() {
+    let home = home();
+    let first = converted(&home, PI_TOOLS, "codex");
+    let second = ibid(&home, ["convert", PI_TOOLS, "--to", "codex", "--new-id", "--json"]).ends(0).json();
+    assert_ne!(first["id"], second["id"]);
+    ibid(&home, ["convert", &format!("{PI_TOOLS}#1-3"), "--to", "codex", "--new-id"]).ends(2);
+}
+
+#[test]
+fn replacing_keeps_a_backup() {
+    let home = home();
+    let first = converted(&home, PI_TOOLS, "codex");
+    let before = std::fs::read(first["path"].as_str().unwrap()).unwrap();
+    let second = ibid(&home, ["convert", PI_TOOLS, "--to", "codex", "--replace", "--json"]).ends(0).json();
+    assert_eq!(first["id"], second["id"]);
+    let backup = second["backups"][0].as_str().unwrap();
+    assert_eq!(std::fs::read(backup).unwrap(), before);
+}
+
+#[test]
+fn to_the_same_harness_with_its_id_it_is_an_exact_copy() {
+    let home = home();
+    let out = home.path().join("copy");
+    let out = out.to_str().unwrap();
+    for session in [PI_BRANCHES, CODEX_PARENT] {
+        let to = session.split(':').next().unwrap();
+        let run = ibid(&home, ["convert", session, "--to", to, "--out", out, "--keep-id", "--json"]).ends(0);
+        let json = run.json();
+        assert_eq!(json["losses"].as_array().unwrap().len(), 0);
+        let copy = std::fs::read(json["path"].as_str().unwrap()).unwrap();
+        assert_eq!(copy, std::fs::read(path_of(&home, session)).unwrap(), "{session}");
+    }
+}
+
+#[test]
+fn subagents_go_along_where_both_have_them() {
+    let home = home();
+    let out = home.path().join("out");
+    let run =
+        ibid(&home, ["convert", CODEX_PARENT, "--to", "codex", "--out", out.to_str().unwrap(), "--json"]);
+    let json = run.ends(0).json();
+    assert_eq!(json["subagents"].as_array().unwrap().len(), 1);
+    let root = format!("codex={}", out.display());
+    let name = format!("codex:{}", json["id"].as_str().unwrap());
+    let shown = ibid(&home, ["--root", &root, "show", &name]).ends(0).stdout;
+    assert!(shown.contains("subagent: ibid show codex:"), "{shown}");
+}
+
+#[test]
+fn subagents_that_stay_behind_are_a_loss_with_their_number() {
+    let home = home();
+    let losses = |arguments: [&str; 7]| {
+        let json = ibid(&home, arguments).ends(0).json();
+        let losses = json["losses"].as_array().unwrap().clone();
+        losses.iter().find(|loss| loss["kind"] == "subagents").map(|loss| loss["count"].clone())
+    };
+    let to_pi = ["convert", CODEX_PARENT, "--to", "pi", "--dry-run", "--json", "--new-id"];
+    assert_eq!(losses(to_pi), Some(1.into()));
+    let asked = ["convert", CODEX_PARENT, "--to", "codex", "--dry-run", "--json", "--no-subagents"];
+    assert_eq!(losses(asked), Some(1.into()));
+    let along = ["convert", CODEX_PARENT, "--to", "codex", "--dry-run", "--json", "--new-id"];
+    assert_eq!(losses(along), None);
+}
+
+#[test]
+fn a_range_carries_these_messages_alone() {
+    let home = home();
+    let json = converted(&home, &format!("{PI_TOOLS}#22-23"), "codex");
+    let shown = ibid(&home, ["show", &format!("codex:{}", json["id"].as_str().unwrap())]).ends(0).stdout;
+    assert!(shown.contains("A second prompt after a resume") && !shown.contains("echo out"), "{shown}");
+}
+
+#[test]
+fn a_side_branch_can_be_carried() {
+    let home = home();
+    let run = ibid(&home, ["convert", PI_BRANCHES, "--to", "codex", "--branch", "4e3d", "--json"]).ends(0);
+    let shown =
+        ibid(&home, ["show", &format!("codex:{}", run.json()["id"].as_str().unwrap())]).ends(0).stdout;
+    assert!(shown.contains("left without a summary"), "{shown}");
+}
+
+#[test]
+fn the_working_directory_can_be_another() {
+    let home = home();
+    let cwd = home.path().join("elsewhere");
+    let run =
+        ibid(&home, ["convert", PI_TOOLS, "--to", "codex", "--cwd", cwd.to_str().unwrap(), "--json"]).ends(0);
+    let id = run.json()["id"].as_str().unwrap().to_owned();
+    let json = ibid(&home, ["list", "--cwd", cwd.to_str().unwrap(), "--json"]).ends(0).json();
+    assert_eq!(json["sessions"][0]["id"], id);
+}
+
+#[test]
+fn a_session_that_is_too_large_for_the_target_is_warned_about() {
+    let home = Home::new();
+    let file = simple(&home, "huge.json", home.path(), &"many words ".repeat(400_000));
+    let run = ibid(&home, ["convert", &file, "--to", "codex", "--dry-run"]).ends(0);
+    assert!(run.stderr.contains("context window"), "{}", run.stderr);
+}
+
+#[test]
+fn a_document_needs_a_directory() {
+    let run = ibid(&home(), ["convert", PI_TOOLS, "--to", "simple"]).ends(2);
+    assert!(run.stderr.contains("--out"), "{}", run.stderr);
+}

@@ -1,0 +1,43 @@
+use crate::common::{Home, command, finish, ibid, program};
+
+#[test]
+fn it_walks_through_everything_and_leaves_nothing_behind() {
+    let home = Home::new();
+    let temporary = Home::new();
+    let mut command = command(&home);
+    command.arg("demo").env("TMPDIR", temporary.path()).env("TMP", temporary.path());
+    let run = finish(command).ends(0);
+    for step in ["list", "show", "convert", "delete", "restore"] {
+        assert!(
+            run.stdout.contains(&format!("$ ibid {step} "))
+                || run.stdout.contains(&format!("$ ibid {step}\n")),
+            "{step}"
+        );
+    }
+    assert!(
+        run.stdout.contains("Written and read back") && run.stdout.contains("Restored:"),
+        "{}",
+        run.stdout
+    );
+    assert!(std::fs::read_dir(temporary.path()).unwrap().next().is_none(), "something was left behind");
+    assert!(std::fs::read_dir(home.path()).unwrap().next().is_none(), "the home was touched");
+}
+
+#[test]
+fn every_harness_with_a_store_has_a_session_in_it() {
+    let home = Home::new();
+    let kept = home.path().join("demo");
+    ibid(&home, ["demo", "--keep", kept.to_str().unwrap()]).ends(0);
+    let mut overview = program();
+    overview.arg("--home").arg(&kept).arg("--json");
+    let json = finish(overview).ends(0).json();
+    for harness in json["harnesses"].as_array().unwrap() {
+        assert!(harness["sessions"].as_u64().unwrap() > 0, "{harness}");
+    }
+}
+
+#[test]
+fn a_directory_that_is_not_empty_is_left_alone() {
+    let home = Home::new().with_file("mine/file", "mine");
+    ibid(&home, ["demo", "--keep", home.path().join("mine").to_str().unwrap()]).ends(3);
+}

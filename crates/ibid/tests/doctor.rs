@@ -1,0 +1,59 @@
+use crate::common::{Home, PI_TOOLS, command, finish, home, ibid, path_of};
+
+/// A home whose settings name programs that exist.
+fn healthy() -> Home {
+    home().with_file(
+        ".config/ibid/config.toml",
+        "[launch.codex]\ncommand = [\"cargo\", \"{id}\"]\n[launch.pi]\ncommand = [\"cargo\", \"{id}\"]\n",
+    )
+}
+
+#[test]
+fn all_is_well_in_a_home_where_it_is() {
+    let run = ibid(&healthy(), ["doctor"]).ends(0);
+    assert!(run.stdout.contains("All is well"), "{}", run.stdout);
+    assert!(run.stdout.contains(".codex"), "{}", run.stdout);
+}
+
+#[test]
+fn programs_that_are_missing_are_named() {
+    let home = home();
+    let mut command = command(&home);
+    command.args(["doctor", "--json"]).env("PATH", home.path());
+    let json = finish(command).ends(1).json();
+    let missing: Vec<&str> =
+        json["missing"].as_array().unwrap().iter().map(|m| m["program"].as_str().unwrap()).collect();
+    assert_eq!(missing, ["codex", "pi"]);
+}
+
+#[test]
+fn what_is_wrong_in_a_file_is_named_with_advice() {
+    let home = healthy();
+    let path = path_of(&home, PI_TOOLS);
+    let mut text = std::fs::read(&path).unwrap();
+    text.extend_from_slice(b"{\"type\":\"message\",\"id\":\"cut");
+    std::fs::write(&path, text).unwrap();
+    let run = ibid(&home, ["doctor"]).ends(1);
+    assert!(run.stdout.contains("cut-line") && run.stdout.contains(&path), "{}", run.stdout);
+    assert!(run.stdout.contains("read it again later"), "{}", run.stdout);
+}
+
+#[test]
+fn leftovers_of_writes_go_to_the_trash() {
+    let name = format!(".pi/agent/sessions/.ibid-stage-{}", "0".repeat(32));
+    let home = healthy().with_file(&name, "half");
+    let run = ibid(&home, ["doctor"]).ends(1);
+    assert!(run.stdout.contains("Leftovers") && run.stdout.contains("--fix"), "{}", run.stdout);
+    ibid(&home, ["doctor", "--fix"]).ends(0);
+    assert!(!home.path().join(&name).exists());
+    assert!(ibid(&home, ["restore"]).ends(0).stdout.contains("leftovers"));
+}
+
+#[test]
+fn json_has_everything() {
+    let json = ibid(&healthy(), ["doctor", "--json"]).ends(0).json();
+    for key in ["roots", "findings", "unfinished", "leftovers", "missing", "directories", "complete"] {
+        assert!(json.get(key).is_some(), "{key}");
+    }
+    assert!(json["roots"].as_array().unwrap().iter().any(|root| root["state"] == "fine"));
+}

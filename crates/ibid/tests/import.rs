@@ -1,0 +1,39 @@
+use std::io::Write as _;
+use std::process::Stdio;
+
+use crate::common::{Home, PI_TOOLS, command, home, ibid, path_of, simple};
+
+#[test]
+fn a_simple_document_becomes_a_session() {
+    let home = Home::new();
+    let file = simple(&home, "a.json", home.path(), "Please say hello");
+    let dry = ibid(&home, ["import", &file, "--to", "codex", "--dry-run"]).ends(0);
+    assert!(dry.stdout.contains("create ") && !home.path().join(".codex").exists(), "{}", dry.stdout);
+    let json = ibid(&home, ["import", &file, "--to", "codex", "--json"]).ends(0).json();
+    let shown = ibid(&home, ["show", &format!("codex:{}", json["id"].as_str().unwrap())]).ends(0).stdout;
+    assert!(shown.contains("Please say hello") && shown.contains("Hello."), "{shown}");
+    ibid(&home, ["import", &file, "--to", "codex"]).ends(3);
+}
+
+#[test]
+fn a_native_text_comes_through_a_pipe() {
+    let home = home();
+    let text = std::fs::read(path_of(&home, PI_TOOLS)).unwrap();
+    let empty = Home::new();
+    let mut command = command(&empty);
+    command.args(["import", "-", "--to", "codex", "--json"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(&text).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert!(ibid(&empty, ["list"]).ends(0).stdout.contains("do-script pitools"));
+}
+
+#[test]
+fn a_text_of_nobody_is_refused() {
+    let home = Home::new().with_file("x.txt", "hello");
+    let file = home.path().join("x.txt");
+    let run = ibid(&home, ["import", file.to_str().unwrap(), "--to", "codex"]).ends(1);
+    assert!(run.stderr.contains("--from"), "{}", run.stderr);
+    ibid(&home, ["import", "/no/such/file", "--to", "codex"]).ends(2);
+}

@@ -1,0 +1,20 @@
+use crate::common::{Home, ibid};
+
+#[test]
+fn every_command_has_a_page() {
+    let home = Home::new();
+    let out = home.path().join("man1");
+    ibid(&home, ["man", "--out", out.to_str().unwrap()]).ends(0);
+    for page in ["ibid.1", "ibid-list.1", "ibid-convert.1", "ibid-demo.1"] {
+        let text = std::fs::read_to_string(out.join(page)).unwrap();
+        assert!(text.contains(".TH"), "{page}");
+    }
+    assert!(!out.join("ibid-reference.1").exists());
+}
+
+#[test]
+fn one_page_can_be_printed() {
+    let home = Home::new();
+    assert!(ibid(&home, ["man", "show"]).ends(0).stdout.contains("ibid\\-show"));
+    ibid(&home, ["man", "nope"]).ends(1);
+}
