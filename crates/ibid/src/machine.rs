@@ -131,7 +131,10 @@ impl Machine {
                 Ok(Found { harness, session: session.clone(), name })
             }
             Resolution::Nothing => Err(Failure::nothing_found(nothing(&name.text, &discoveries)).into()),
-            Resolution::Ambiguous(candidates) => bail!(output::candidates(&name.text, &candidates)),
+            Resolution::Ambiguous(candidates) => match leading(&candidates) {
+                Some(session) => Ok(Found { harness: by_id(session)?, session: session.clone(), name }),
+                None => bail!(output::candidates(&name.text, &candidates)),
+            },
         }
     }
 
@@ -219,6 +222,23 @@ pub(crate) struct Found {
     pub(crate) harness: &'static dyn AnyHarness,
     pub(crate) session: Discovered,
     pub(crate) name: SessionName,
+}
+
+/// The one candidate whose subagents all the others are. Lists fold them under it, and so does its
+/// name.
+fn leading<'a>(candidates: &[&'a Discovered]) -> Option<&'a Discovered> {
+    let is_part = |session: &Discovered| {
+        session.class == Class::Sidecar
+            && candidates.iter().any(|other| {
+                other.reference.harness == session.reference.harness
+                    && session.lineage.iter().any(|lineage| lineage.parent.as_ref() == Some(&other.id))
+            })
+    };
+    let mut leading = candidates.iter().filter(|session| !is_part(session));
+    match (leading.next(), leading.next()) {
+        (Some(one), None) => Some(one),
+        _ => None,
+    }
 }
 
 /// Whether lists show it.

@@ -2,8 +2,8 @@
 
 use super::{Content, Sessions};
 
-pub(super) const SOURCE: &str = "codex:01a22cab-62dd-7661-aa05-129331e50dbf";
-pub(super) const TARGET: &str = "pi";
+pub(super) const SOURCE: &str = "claude-code:2beb2722-0229-4018-8f0c-897a97e5366b";
+pub(super) const TARGET: &str = "codex";
 
 macro_rules! fixture {
     ($path:literal) => {
@@ -12,6 +12,35 @@ macro_rules! fixture {
 }
 
 pub(super) static SESSIONS: &[Sessions] = &[
+    Sessions {
+        harness: "claude-code",
+        files: &[
+            (
+                "-home-dev-demo/2beb2722-0229-4018-8f0c-897a97e5366b.jsonl",
+                fixture!(
+                    "claude-code/2.1.332/.claude/projects/-home-dev-demo/2beb2722-0229-4018-8f0c-897a97e5366b.jsonl"
+                ),
+            ),
+            (
+                "-home-dev-demo/e9892c41-53eb-4318-8f5c-12357e8f85e3.jsonl",
+                fixture!(
+                    "claude-code/2.1.332/.claude/projects/-home-dev-demo/e9892c41-53eb-4318-8f5c-12357e8f85e3.jsonl"
+                ),
+            ),
+            (
+                "-home-dev-demo/e9892c41-53eb-4318-8f5c-12357e8f85e3/subagents/agent-afc6dde99f2bcef8a.jsonl",
+                fixture!(
+                    "claude-code/2.1.332/.claude/projects/-home-dev-demo/e9892c41-53eb-4318-8f5c-12357e8f85e3/subagents/agent-afc6dde99f2bcef8a.jsonl"
+                ),
+            ),
+            (
+                "-home-dev-demo/e9892c41-53eb-4318-8f5c-12357e8f85e3/subagents/agent-afc6dde99f2bcef8a.meta.json",
+                fixture!(
+                    "claude-code/2.1.332/.claude/projects/-home-dev-demo/e9892c41-53eb-4318-8f5c-12357e8f85e3/subagents/agent-afc6dde99f2bcef8a.meta.json"
+                ),
+            ),
+        ],
+    },
     Sessions {
         harness: "codex",
         files: &[

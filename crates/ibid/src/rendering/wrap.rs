@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn lines_break_between_words_and_keep_their_indent() {
         let text = "  one two three four five six seven eight";
-        let wrapped = indented(text, "> ", Some(24));
+        let wrapped = indented(text, "> ", Some(22));
         assert_eq!(wrapped, ">   one two three four\n>   five six seven\n>   eight\n");
     }
 

@@ -130,7 +130,7 @@ pub fn scan<H: DocumentHarness>(
 /// Plans to write a document into the directory that the options name.
 ///
 /// # Errors
-/// When no directory is named, the id is no file name, or the file is there.
+/// When no directory is named, the id makes no file name, or the file is there.
 pub fn save<H: DocumentHarness>(
     transcript: &Transcript<H>,
     options: &SaveOptions,
@@ -140,7 +140,7 @@ pub fn save<H: DocumentHarness>(
         let reason = "it is a document and has no store; name a directory with `--out`".to_owned();
         return Err(StoreError::NoPlace { harness: harness.name, reason });
     };
-    let name = format!("{}.{}", checked_component(transcript.id.as_str())?, H::EXTENSION);
+    let name = format!("{}.{}", file_stem(transcript.id.as_str())?, H::EXTENSION);
     let path = root.join(name);
     if !options.replace && path.symlink_metadata().is_ok() {
         let place = path.display().to_string();
@@ -162,6 +162,14 @@ pub fn save<H: DocumentHarness>(
         losses: Losses::none(),
         notes: Vec::new(),
     })
+}
+
+/// The name of a document's file. An id may hold what a name cannot (that of a subagent names its
+/// parent before a slash); the document itself keeps the id.
+fn file_stem(id: &str) -> Result<String, StoreError> {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let stem: String = id.chars().map(plain).collect();
+    Ok(checked_component(&stem)?.to_owned())
 }
 
 /// Plans to move a document to the trash.
