@@ -148,6 +148,40 @@ fn a_thread_that_was_taken_back_is_one_session_of_three_files() {
 }
 
 #[test]
+fn a_fork_that_only_refers_to_its_parent_inherits_what_it_refers_to() {
+    let home = Home::of("0.171.0");
+    let transcript = home.load(&home.reference("01a22cab-7920"));
+    let session = Codex::to_common(&transcript).unwrap().session;
+    assert_eq!(session.problems(), []);
+    let said = |inherited: bool| -> Vec<String> {
+        let messages =
+            session.messages.iter().filter(|message| message.is_prompt() && message.inherited == inherited);
+        messages.flat_map(|message| message.texts().map(|text| text.to_string())).collect()
+    };
+    assert_eq!(said(true), ["Please refuse (do-fail)", "Where am I? (do-shell)"]);
+    assert_eq!(said(false), ["In the fork: say something else"]);
+    assert_eq!(session.meta.preview.as_deref(), Some("In the fork: say something else"));
+    assert_eq!(session.live_path().len(), session.messages.len());
+    // Its own call alone; the counter goes on from the parent's.
+    assert_eq!(session.own_usage().output, Some(22));
+    assert_eq!(session.reported_usage.unwrap().output, Some(66));
+    assert_eq!(session.lineage[0].at.as_ref(), session.messages.iter().rfind(|m| m.inherited).map(|m| &m.id));
+    let options = SaveOptions { root: Some("/nowhere".into()), ..SaveOptions::default() };
+    let saving = Codex::save(&transcript, &options, &home.context()).unwrap();
+    let files = saving.plan.steps.iter().filter(|step| matches!(step, Step::CreateFile { .. })).count();
+    assert_eq!(files, 1);
+}
+
+#[test]
+fn a_fork_whose_parent_is_gone_says_that_its_beginning_is_missing() {
+    let (_folder, home) = copied("0.171.0");
+    fs::remove_file(home.reference("01a22cab-73ec").path).unwrap();
+    let common = Codex::to_common(&home.load(&home.reference("01a22cab-7920"))).unwrap();
+    assert_eq!(common.session.counts().prompts, 1);
+    assert!(common.findings.iter().any(|finding| finding.kind == FindingKind::MissingParent));
+}
+
+#[test]
 fn subagents_are_the_children_of_their_parents() {
     let home = Home::of("0.171.0");
     for (parent, child) in [("01a22cab-62dd", "01a22cab-632a"), ("01a22cab-65b0", "01a22cab-6605")] {

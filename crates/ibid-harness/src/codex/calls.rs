@@ -31,6 +31,11 @@ impl Calls {
         self.reported.as_ref().map(Tokens::usage)
     }
 
+    /// What a fork goes on with: its totals continue its parent's, and what it reports is its own.
+    pub(super) fn of_a_fork(self) -> Calls {
+        Calls { reported: None, ..self }
+    }
+
     /// A turn names its model. Calls that waited for it come back.
     // https://github.com/junhoyeo/tokscale/pull/501 (fault 45)
     pub(super) fn model_is(&mut self, model: Text) -> Vec<ModelCall> {

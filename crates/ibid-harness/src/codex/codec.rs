@@ -50,13 +50,16 @@ pub(super) fn foreign(census: &Census) -> Option<&'static str> {
 
 impl Codec for Codex {
     fn to_common(transcript: &Transcript<Codex>) -> Result<Common, CodecError> {
-        let files: Vec<_> = transcript.body.files.iter().map(|file| read_records(&file.document)).collect();
+        let Rollouts { files, base, .. } = &transcript.body;
+        // The base tells its story first; its place among the carriers is behind the own files.
+        let order = (files.len()..files.len() + base.len()).chain(0..files.len());
+        let read: Vec<_> = base.iter().chain(files).map(|file| read_records(&file.document)).collect();
         let mut seen = Seen::default();
-        for (items, _) in &files {
+        for (items, _) in &read {
             items.iter().for_each(|item| seen.look(&item.value));
         }
         // Where each file leaves the one before it.
-        let cuts: Vec<u64> = files
+        let cuts: Vec<u64> = read
             .iter()
             .skip(1)
             .map(|(items, _)| {
@@ -68,9 +71,10 @@ impl Codec for Codex {
         let state = State::reading(seen.vocabulary());
         let mut pieces = Pieces::new(state, Some(transcript.id.clone()), &mut fold);
         let mut findings = Vec::new();
-        for (number, ((items, found), cut)) in files.into_iter().zip(cuts).enumerate() {
+        for (((items, found), cut), carrier) in read.into_iter().zip(cuts).zip(order) {
+            pieces.file_of(carrier < files.len());
             findings.extend(found);
-            let left = take_file(&mut pieces, items, u32::try_from(number).unwrap_or(u32::MAX), cut);
+            let left = take_file(&mut pieces, items, u32::try_from(carrier).unwrap_or(u32::MAX), cut);
             if let Some(branch) = left {
                 pieces.branch(branch);
             }
@@ -82,8 +86,15 @@ impl Codec for Codex {
         }
         let mut session = session(transcript, fold, &mut findings);
         session.reported_usage = state.reported_usage();
-        if state.census.known > 0 && session.messages.is_empty() {
+        if state.census.known > 0 && state.census.messages == 0 {
             findings.push(Finding::new(FindingKind::NoTurns, format!("{} records", state.census.known)));
+        }
+        if base.is_empty()
+            && state.base().is_some()
+            && session.messages.iter().all(|message| !message.inherited)
+        {
+            let detail = "the rollout that it goes on from is not in the store, so its beginning is missing";
+            findings.push(Finding::new(FindingKind::MissingParent, detail));
         }
         findings.extend(unpaired(&session));
         Ok(Common { session, findings })
@@ -187,7 +198,7 @@ impl TextCodec for Codex {
             let part = part.and_then(|(start, end)| text.get(start..end)).unwrap_or_default();
             files.push(Rollout::unplaced(Document::from_bytes(part.to_vec())));
         }
-        let transcript = Transcript { id, body: Rollouts { files, name: None } };
+        let transcript = Transcript { id, body: Rollouts { files, base: Vec::new(), name: None } };
         // Says so when it is nothing of Codex.
         Codex::to_common(&transcript)?;
         Ok(transcript)

@@ -55,7 +55,12 @@ pub(super) fn describe(listed: &Listed, context: &Context<'_>) -> Result<Discove
         let detail = format!("{} records", head.state.census.known);
         findings.push(Finding::new(FindingKind::NoTurns, detail).at_path(path));
     }
-    finish(listed, id.text(), fold, &chain, class, findings)
+    let base = head.state.base().cloned();
+    let first = chain.first().unwrap_or(path);
+    let base = files::bases(base, first, &reference.root, context.limits)
+        .map_err(|error| store::not_found(error, reference))?;
+    let all: Vec<PathBuf> = chain.into_iter().chain(base).collect();
+    finish(listed, id.text(), fold, &all, class, findings)
 }
 
 fn finish(

@@ -11,7 +11,7 @@ use ibid_carrier::{CarrierError, FileStamp};
 use ibid_model::{Finding, FindingKind, Text};
 
 use super::names::RolloutName;
-use super::records::{self, Body, HistoryBase, Record, SessionMeta};
+use super::records::{self, Body, HistoryBase, Record, SessionMeta, time_of_id};
 
 /// The folders of a root that hold rollouts.
 pub(super) const FOLDERS: [&str; 2] = ["sessions", "archived_sessions"];
@@ -156,8 +156,91 @@ pub(super) fn header(path: &Path, limits: &Limits) -> Result<Option<SessionMeta>
     Ok(None)
 }
 
-/// The files that the live one goes on from, the first of them first and the live one last. Only a
-/// file that a revert made has others before it; its name says so.
+/// The rollout file with this id, which another file names as its base. It lies beside that file,
+/// or in the folder of the day on which it was made, which an id of version 7 tells; a whole tree
+/// is searched only for another kind of id.
+fn find(rollout: &str, beside: &Path, root: &Path) -> Option<PathBuf> {
+    let mut folders: Vec<PathBuf> = beside.parent().map(Path::to_owned).into_iter().collect();
+    folders.push(root.join("archived_sessions"));
+    match time_of_id(rollout) {
+        // Folders are named by local time, which is at most a day off.
+        Some(made) => folders.extend([-24, 0, 24].into_iter().map(|hours| {
+            let day = made.to_jiff() + jiff::SignedDuration::from_hours(hours);
+            root.join("sessions").join(day.strftime("%Y/%m/%d").to_string())
+        })),
+        None => {
+            let (files, _) = rollouts(root);
+            let fits = |file: &RolloutFile| file.name().is_some_and(|name| name.rollout_id() == rollout);
+            return files.into_iter().find(fits).map(|file| file.path);
+        }
+    }
+    let fits = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).and_then(RolloutName::of);
+        name.is_some_and(|name| name.rollout_id() == rollout)
+    };
+    let in_folder = |folder: PathBuf| {
+        let mut paths: Vec<PathBuf> = folder
+            .read_dir()
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(fits)
+            .collect();
+        // The plain file before the compressed one.
+        paths.sort();
+        paths.into_iter().next()
+    };
+    folders.into_iter().find_map(in_folder)
+}
+
+/// The files that tell a thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct History {
+    /// Files of the thread it was forked from, as far as they are there; the first one first.
+    pub(super) base: Vec<PathBuf>,
+    /// Its own files, the live one last.
+    pub(super) own: Vec<PathBuf>,
+}
+
+/// A thread goes on from no more files than this.
+const MOST_FILES: usize = 1000;
+
+impl History {
+    /// Follows the files that the live one goes on from.
+    ///
+    /// # Errors
+    /// When one of them cannot be read.
+    pub(super) fn of(live: &Path, root: &Path, limits: &Limits) -> Result<History, CarrierError> {
+        let own = chain(live, root, limits)?;
+        let first = own.first().map_or(live, PathBuf::as_path);
+        let base = header(first, limits)?.and_then(|meta| meta.history_base);
+        Ok(History { base: bases(base, first, root, limits)?, own })
+    }
+}
+
+/// The files behind a base, the first one first.
+pub(super) fn bases(
+    base: Option<HistoryBase>,
+    beside: &Path,
+    root: &Path,
+    limits: &Limits,
+) -> Result<Vec<PathBuf>, CarrierError> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    let mut next = base;
+    while let Some(base) = next {
+        // A circle, or a base that is not there, ends the way back.
+        let known = |path: &PathBuf| path != beside && !found.contains(path) && found.len() < MOST_FILES;
+        let Some(path) = find(&base.rollout, beside, root).filter(known) else { break };
+        next = header(&path, limits)?.and_then(|meta| meta.history_base);
+        found.push(path);
+    }
+    found.reverse();
+    Ok(found)
+}
+
+/// The files of one thread, the first of them first and the live one last. Only a file that a
+/// revert made has others before it; its name says so.
 pub(super) fn chain(live: &Path, root: &Path, limits: &Limits) -> Result<Vec<PathBuf>, CarrierError> {
     let mut chain = vec![live.to_owned()];
     let name = |path: &Path| path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
@@ -165,19 +248,13 @@ pub(super) fn chain(live: &Path, root: &Path, limits: &Limits) -> Result<Vec<Pat
     let Some((thread, Some(_))) = RolloutName::of(&own).map(|name| (name.thread, name.rollout)) else {
         return Ok(chain);
     };
-    let (files, _) = rollouts(root);
-    let beside = live.parent().map(|folder| rollouts(folder).0).unwrap_or_default();
-    let base_of = |base: &HistoryBase| {
-        let fits = |file: &&RolloutFile| {
-            file.name()
-                .is_some_and(|name| name.thread == thread && name.rollout_id() == base.rollout.as_str())
-        };
-        files.iter().chain(&beside).find(fits).map(|file| file.path.clone())
+    let of_thread = |path: &PathBuf| {
+        name(path).is_some_and(|name| RolloutName::of(&name).is_some_and(|name| name.thread == thread))
     };
     let mut next = live.to_owned();
     while let Some(base) = header(&next, limits)?.and_then(|meta| meta.history_base) {
-        // A circle, or a base that is not there, ends the chain.
-        let Some(path) = base_of(&base).filter(|path| !chain.contains(path)) else { break };
+        let known = |path: &PathBuf| of_thread(path) && !chain.contains(path) && chain.len() < MOST_FILES;
+        let Some(path) = find(&base.rollout, &next, root).filter(known) else { break };
         chain.push(path.clone());
         next = path;
     }

@@ -66,6 +66,9 @@ impl Harness for Codex {
 #[derive(Clone, Debug)]
 pub struct Rollouts {
     pub(crate) files: Vec<Rollout>,
+    /// The files of the thread that this one was forked from (0.171 only refers to them). They
+    /// belong to that thread, and are not saved with this one.
+    pub(crate) base: Vec<Rollout>,
     /// The name that a person gave the thread, which lies in an index beside the rollouts.
     pub(crate) name: Option<Text>,
 }
@@ -104,8 +107,8 @@ impl Carriers for Rollouts {
             key: None,
             bytes: Some(file.stored.as_ref().map_or(file.document.bytes().len(), Bytes::len) as u64),
         };
-        self.files
-            .iter()
+        let files = self.files.iter().chain(&self.base);
+        files
             .map(|file| Carrier { info: carrier(file), content: Content::Bytes(file.document.bytes()) })
             .collect()
     }

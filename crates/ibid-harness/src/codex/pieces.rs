@@ -17,7 +17,7 @@ use super::copied::Copied;
 use super::event::{Event, Structured};
 use super::item::{Call, Injected, Item, Kind};
 use super::json::Stamp;
-use super::records::{Body, Record, SessionMeta};
+use super::records::{Body, HistoryBase, Record, SessionMeta};
 use super::vocabulary::{Seen, Teller, Vocabulary};
 use crate::core::scan::{Fact, ScanEvent, Sink};
 
@@ -76,6 +76,11 @@ pub(super) struct State {
     pub(super) vocabulary: Vocabulary,
     /// What a scan has seen that decides the vocabulary.
     pub(super) seen: Seen,
+    /// Whether the file belongs to the thread that this one was forked from: what it tells is
+    /// inherited, and what it says of itself is another session's.
+    of_base: bool,
+    /// Where the own header says that the thread goes on from.
+    base: Option<HistoryBase>,
     /// The id in the session's own header.
     own: Option<SessionId>,
     /// Whether the header was read, or is known to be missing.
@@ -105,6 +110,11 @@ pub(super) struct State {
 }
 
 impl State {
+    /// Where the own header says that the thread goes on from.
+    pub(super) fn base(&self) -> Option<&HistoryBase> {
+        self.base.as_ref()
+    }
+
     /// At the beginning of a file in which these records tell the conversation.
     pub(super) fn reading(vocabulary: Vocabulary) -> State {
         State { vocabulary, ..State::default() }
@@ -154,6 +164,18 @@ impl<'a> Pieces<'a> {
         (self.state.tip, self.state.prompts) = (from.tip, from.prompts);
     }
 
+    /// The next file is one of the session's own, or one of the thread it was forked from.
+    pub(super) fn file_of(&mut self, own: bool) {
+        if own && self.state.of_base {
+            self.close();
+            let State { vocabulary, seen, tip, prompts, calls, thinks_in_items, .. } =
+                std::mem::take(&mut self.state);
+            let calls = calls.of_a_fork();
+            self.state = State { vocabulary, seen, tip, prompts, calls, thinks_in_items, ..State::default() };
+        }
+        self.state.of_base = !own;
+    }
+
     /// Where the conversation stands now.
     pub(super) fn here(&self) -> Branch {
         Branch { tip: self.state.tip.clone(), prompts: self.state.prompts.clone() }
@@ -169,13 +191,14 @@ impl<'a> Pieces<'a> {
         }
         let meta = matches!(record.body, Body::Meta(_));
         let stranger = matches!(record.body, Body::Stream | Body::Stranger);
-        if !self.state.begun && !meta && !stranger {
+        if !self.state.begun && !meta && !stranger && !self.state.of_base {
             self.begin_without_header();
         }
         self.inherited = !meta && self.state.copied.holds(&record);
         // The lines of a copy have the time at which it was made, which is not theirs.
         // https://github.com/openai/codex/issues/35003 (fault 57)
         self.at = if self.inherited { None } else { record.at.known() };
+        self.inherited |= self.state.of_base;
         // State alone makes no rollout: other programs write lines of that kind too.
         self.state.census.known += u64::from(!stranger && !matches!(record.body, Body::Quiet));
         match record.body {
@@ -257,6 +280,9 @@ impl<'a> Pieces<'a> {
     }
 
     fn fact(&mut self, fact: Fact) {
+        if self.state.of_base {
+            return;
+        }
         self.emit(ScanEvent::Fact(fact));
     }
 
@@ -294,6 +320,10 @@ impl<'a> Pieces<'a> {
         self.state.begun = true;
         self.state.copied = Copied::by_header(&meta);
         self.state.own = meta.id.clone().or_else(|| self.named.clone());
+        if self.state.of_base {
+            return;
+        }
+        self.state.base.clone_from(&meta.history_base);
         if let Some(id) = self.state.own.clone() {
             self.fact(Fact::Id(id));
         }

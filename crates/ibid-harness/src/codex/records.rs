@@ -2,7 +2,7 @@
 //! (`{timestamp, type, payload}`, 0.39 to 0.171) or a bare item (2025, before that).
 
 use ibid_model::{Role, SessionId, Text, Timestamp, Usage};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::event::{self, Event};
@@ -43,7 +43,7 @@ pub(super) enum Body {
 }
 
 /// Where this file goes on from another one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct HistoryBase {
     /// The id of the rollout file: the last id in its name.
     pub(super) rollout: Text,
@@ -89,7 +89,7 @@ pub(super) struct UsageRecord {
 
 /// Counters as Codex writes them: cached and cache-write tokens are inside the input, reasoning is
 /// inside the output.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(super) struct Tokens {
     pub(super) input_tokens: u64,
     #[serde(default)]

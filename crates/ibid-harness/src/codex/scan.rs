@@ -1,12 +1,13 @@
 //! Reading a thread as a stream.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ibid_carrier::CarrierError;
 use ibid_carrier::jsonl::{Change, Checkpoint, Records, open_scanner};
 use ibid_model::{SessionId, Text, TitleOrigin};
 
+use super::files::History;
 use super::pieces::{Pieces, Place, State};
 use super::records::{self, Record};
 use super::vocabulary::Seen;
@@ -28,10 +29,10 @@ pub(super) fn scan(
     if !is_appended(&reference.path) {
         return whole(reference, wants, control, sink, context);
     }
-    let chain = files::chain(&reference.path, &reference.root, context.limits)
+    let History { base, own } = History::of(&reference.path, &reference.root, context.limits)
         .map_err(|error| store::not_found(error, reference))?;
     let mut scan = Scan { wants, control, sink, context, named: store::named_id(&reference.path) };
-    let live = u32::try_from(chain.len().saturating_sub(1)).unwrap_or(u32::MAX);
+    let live = own.len().saturating_sub(1);
     let (offset, mut state) = match from {
         Cursor::File { checkpoint, state } => {
             let state = serde_json::from_str(state);
@@ -41,26 +42,29 @@ pub(super) fn scan(
         Cursor::Start | Cursor::Whole { .. } => (0, State::default()),
     };
     let mut seen = state.seen;
-    let parts = if offset == 0 { chain.as_slice() } else { chain.get(chain.len() - 1..).unwrap_or_default() };
-    for path in parts {
-        let from = if *path == reference.path { offset } else { 0 };
+    // Numbers as the carriers of a load have them: the base stands behind the own files.
+    let numbers = (own.len()..own.len() + base.len()).chain(0..own.len());
+    let all: Vec<(usize, &PathBuf)> = numbers.zip(base.iter().chain(&own)).collect();
+    let begun = if offset == 0 { 0 } else { all.len().saturating_sub(1) };
+    for (_, path) in all.iter().skip(begun) {
+        let from = if **path == reference.path { offset } else { 0 };
         scan.look(path, from, &mut seen)?;
     }
     state.seen = seen;
     state.vocabulary = seen.vocabulary();
     if offset == 0 {
-        let earlier = chain.iter().zip(chain.iter().skip(1));
-        for (number, (path, next)) in earlier.enumerate() {
+        for ((number, path), (_, next)) in all.iter().zip(all.iter().skip(1)) {
             let cut = files::header(next, context.limits)?.and_then(|meta| meta.history_base);
             let cut = cut.map_or(u64::MAX, |base| base.end);
-            let number = u32::try_from(number).unwrap_or(u32::MAX);
-            state = scan.file(path, number, 0, Some(cut), state)?.state;
+            let file = Part { state, number: *number, own: *number < own.len(), offset: 0, cut: Some(cut) };
+            state = scan.file(path, file)?.0;
         }
         if wants.metadata {
             scan.about(reference);
         }
     }
-    let Part { state, committed } = scan.file(&reference.path, live, offset, None, state)?;
+    let file = Part { state, number: live, own: true, offset, cut: None };
+    let (state, committed) = scan.file(&reference.path, file)?;
     let io = |error| CarrierError::io(&reference.path, error);
     let checkpoint = Checkpoint::new(&File::open(&reference.path).map_err(io)?, committed).map_err(io)?;
     let state = serde_json::to_string(&state).map_err(|error| StoreError::Codec(error.into()))?;
@@ -106,11 +110,17 @@ struct Scan<'a, 'c> {
     named: SessionId,
 }
 
-/// What one file left.
+/// What one file is read with.
 struct Part {
+    /// What was read before it left.
     state: State,
-    /// Behind the last whole line.
-    committed: u64,
+    /// Its number among the carriers.
+    number: usize,
+    /// Whether it is the session's own.
+    own: bool,
+    offset: u64,
+    /// Where the next file leaves it, when another one follows.
+    cut: Option<u64>,
 }
 
 impl Scan<'_, '_> {
@@ -151,19 +161,16 @@ impl Scan<'_, '_> {
         }
     }
 
-    /// Reads one file from `offset` on. An earlier file of a thread is left at its cut.
-    fn file(
-        &mut self,
-        path: &Path,
-        carrier: u32,
-        offset: u64,
-        cut: Option<u64>,
-        state: State,
-    ) -> Result<Part, StoreError> {
+    /// Reads one file from its offset on. An earlier file of a thread is left at its cut. What is
+    /// to be remembered comes back, and the place behind the last whole line.
+    fn file(&mut self, path: &Path, part: Part) -> Result<(State, u64), StoreError> {
+        let Part { state, number, own, offset, cut } = part;
+        let carrier = u32::try_from(number).unwrap_or(u32::MAX);
         let wants = self.wants;
         let mut filter = Filter { wants, sink: &mut *self.sink };
         let mut scanner = open_scanner(path, offset, self.context.limits)?;
         let mut pieces = Pieces::new(state, Some(self.named.clone()), &mut filter);
+        pieces.file_of(own);
         let mut read: Records<Record> = Records { items: Vec::new(), findings: Vec::new() };
         let mut left = None;
         let mut whole = None;
@@ -203,7 +210,7 @@ impl Scan<'_, '_> {
             None => pieces.finish(),
         }
         let state = whole.unwrap_or_else(|| pieces.state.clone());
-        Ok(Part { state, committed: scanner.committed() })
+        Ok((state, scanner.committed()))
     }
 }
 

@@ -12,7 +12,7 @@ use ibid_carrier::plan::{Content, ContentStamp, Plan, Step};
 use ibid_model::{Losses, SessionId, Text};
 
 use super::codec::{header, read_records};
-use super::files::{self, FOLDERS, Group};
+use super::files::{self, FOLDERS, Group, History};
 use super::names::RolloutName;
 use super::records::Body;
 use super::{Codex, DECLARATION, Rollout, Rollouts, children, describe, names, scan, thread_names};
@@ -49,15 +49,16 @@ impl Store for Codex {
     }
 
     fn load(reference: &Reference, context: &Context<'_>) -> Result<Transcript<Codex>, StoreError> {
-        let chain = files::chain(&reference.path, &reference.root, context.limits)
+        let history = History::of(&reference.path, &reference.root, context.limits)
             .map_err(|error| not_found(error, reference))?;
-        let mut files = Vec::with_capacity(chain.len());
-        for path in chain {
-            files.push(read(&path, reference, context)?);
-        }
+        let read_all = |paths: Vec<PathBuf>| -> Result<Vec<Rollout>, StoreError> {
+            paths.iter().map(|path| read(path, reference, context)).collect()
+        };
+        let files = read_all(history.own)?;
+        let base = read_all(history.base)?;
         let id = id_of(&files, &reference.path);
         let name = thread_names::of(&reference.root, id.as_str());
-        Ok(Transcript { id, body: Rollouts { files, name } })
+        Ok(Transcript { id, body: Rollouts { files, base, name } })
     }
 
     fn scan(

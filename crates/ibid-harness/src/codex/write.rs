@@ -120,7 +120,7 @@ pub(super) fn from_common(
     let title = session.meta.title.as_ref();
     let name = title.filter(|title| title.origin == TitleOrigin::Person).map(|title| title.text.clone());
     losses.add_many(LossKind::Title, u64::from(title.is_some() && name.is_none()), None, None);
-    Ok(Converted { value: Transcript { id, body: Rollouts { files, name } }, losses })
+    Ok(Converted { value: Transcript { id, body: Rollouts { files, base: Vec::new(), name } }, losses })
 }
 
 /// What a rollout does not say of the session as a whole.
