@@ -550,3 +550,57 @@ fn a_root_that_is_a_folder_of_sessions_is_listed_too() {
     let root = Root { path: fixtures().join("0.100.0/.codex/sessions"), origin: RootOrigin::Named };
     assert_eq!(Codex::list(&root, &home.context()).sessions.len(), home.list().sessions.len());
 }
+
+/// Not a test of behaviour: prints how long a home of many rollouts takes (`--ignored --nocapture`).
+#[test]
+#[ignore = "a measurement"]
+fn measure() {
+    let folder = TempDir::new().unwrap();
+    let source = Home::of("0.171.0").reference("01a22cab-5832").path;
+    let text = fs::read_to_string(&source).unwrap();
+    let count = 10_000;
+    for number in 0..count {
+        let id = format!("01a22cab-5832-7913-8332-{number:012x}");
+        let day = folder.path().join(format!(".codex/sessions/2026/11/{:02}", 1 + number % 30));
+        fs::create_dir_all(&day).unwrap();
+        let mut body = text.replace("01a22cab-5832-7913-8332-be8655ac4745", &id);
+        let filler = text.lines().nth(14).unwrap();
+        while body.len() < 200_000 {
+            body.push_str(filler);
+            body.push('\n');
+        }
+        fs::write(day.join(format!("rollout-2026-11-{:02}T10-00-00-{id}.jsonl", 1 + number % 30)), body).unwrap();
+    }
+    let home = Home::at(folder.path());
+    for _ in 0..2 {
+        let start = std::time::Instant::now();
+        let listing = home.list();
+        let listed = start.elapsed();
+        let start = std::time::Instant::now();
+        for listed in &listing.sessions {
+            Codex::describe(listed, &home.context()).unwrap();
+        }
+        println!("{} listed in {listed:?}, described in {:?} on one thread", listing.sessions.len(), start.elapsed());
+    }
+    let start = std::time::Instant::now();
+    let children = Codex::children(&listing_first(&home), &home.context());
+    println!("{} children in {:?}", children.len(), start.elapsed());
+    let big = folder.path().join("rollout-2026-11-30T13-35-56-01a22cab-5832-7913-8332-be8655ac4745.jsonl");
+    let turns: Vec<&str> = text.lines().skip(1).collect();
+    let mut body = text.lines().next().unwrap().to_owned() + "\n";
+    while body.len() < 200 << 20 {
+        body.push_str(&turns.join("\n"));
+        body.push('\n');
+    }
+    fs::write(&big, &body).unwrap();
+    let reference = Reference { harness: listing_first(&home).harness, root: folder.path().into(), path: big, key: None };
+    let start = std::time::Instant::now();
+    let transcript = home.load(&reference);
+    let loaded = start.elapsed();
+    let common = Codex::to_common(&transcript).unwrap();
+    println!("200 MB: loaded in {loaded:?}, with common {:?}, {} messages", start.elapsed(), common.session.messages.len());
+}
+
+fn listing_first(home: &Home) -> Reference {
+    home.list().sessions[0].reference.clone()
+}

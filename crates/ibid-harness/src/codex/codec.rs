@@ -3,8 +3,9 @@
 use ibid_carrier::jsonl::{Document, Item};
 use ibid_model::{Block, CallId, Finding, FindingKind, Meta, Relation, Session, SessionId, TitleOrigin};
 
-use super::pieces::{Branch, Census, Pieces, Place, State};
+use super::pieces::{Branch, Pieces, Place};
 use super::records::{self, Body, Record};
+use super::state::{Census, State};
 use super::vocabulary::Seen;
 use super::{Codex, DECLARATION, Rollout, Rollouts, whole};
 use crate::core::{

@@ -1,24 +1,20 @@
 //! From records to pieces of the common session, one record at a time. Loading and scanning both
 //! go through here, so they cannot disagree.
 
-use std::collections::BTreeMap;
-
 use ibid_model::{
-    Block, CallId, Compaction, Event as CommonEvent, EventKind, Finding, FindingKind, Lineage, Message,
-    MessageId, Origin, Outcome, ProviderToken, Relation, ResultPart, Role, SessionId, Source, StopReason,
-    Text, TextBlock, Thinking, Timestamp, TokenUse, ToolResult, ToolUse,
+    Block, Compaction, Event as CommonEvent, EventKind, Finding, FindingKind, Json, Message, MessageId,
+    ModelCall, Origin, ProviderToken, Role, SessionId, Source, StopReason, Text, Thinking, Timestamp,
+    TokenUse,
 };
-use serde::{Deserialize, Serialize};
 
-use super::answers::Answer;
-use super::calls::Calls;
 use super::content::Part;
 use super::copied::Copied;
-use super::event::{Event, Structured};
-use super::item::{Call, Injected, Item, Kind};
+use super::event::Event;
+use super::item::{Injected, Item, Kind};
 use super::json::Stamp;
-use super::records::{Body, HistoryBase, Record, SessionMeta};
-use super::vocabulary::{Seen, Teller, Vocabulary};
+use super::records::{Body, Record, SessionMeta};
+use super::state::{Open, State};
+use super::vocabulary::Teller;
 use crate::core::scan::{Fact, ScanEvent, Sink};
 
 /// Where a record stands.
@@ -35,109 +31,12 @@ impl Place {
     }
 
     /// The id of what a record says: its place, since not every version has ids of its own.
-    fn id(self) -> String {
+    pub(super) fn id(self) -> String {
         match self.carrier {
             0 => format!("r{}", self.start),
             carrier => format!("{carrier}r{}", self.start),
         }
     }
-}
-
-/// A message of the model that goes on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Open {
-    id: MessageId,
-    has_text: bool,
-}
-
-/// A tool call that has no result yet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct OpenCall {
-    id: Text,
-    name: Text,
-    /// Whether the record has no id for it.
-    anonymous: bool,
-}
-
-/// The structured form of a result that has not come yet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Waiting {
-    call: Text,
-    outcome: Outcome,
-    text: Option<Text>,
-    json: ibid_model::Json,
-    place: (u32, u64, u64),
-    at: Option<Timestamp>,
-}
-
-/// What must be remembered between records. It is what a cursor holds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct State {
-    pub(super) vocabulary: Vocabulary,
-    /// What a scan has seen that decides the vocabulary.
-    pub(super) seen: Seen,
-    /// Whether the file belongs to the thread that this one was forked from: what it tells is
-    /// inherited, and what it says of itself is another session's.
-    of_base: bool,
-    /// Where the own header says that the thread goes on from.
-    base: Option<HistoryBase>,
-    /// The id in the session's own header.
-    own: Option<SessionId>,
-    /// Whether the header was read, or is known to be missing.
-    begun: bool,
-    forks: bool,
-    copied: Copied,
-    calls: Calls,
-    tip: Option<MessageId>,
-    open: Option<Open>,
-    results: Option<MessageId>,
-    /// What stands before each prompt of the live branch.
-    prompts: Vec<Option<MessageId>>,
-    previewed: bool,
-    /// Whether a working directory was named.
-    placed: bool,
-    /// Thoughts that only events have told so far.
-    thoughts: Vec<Text>,
-    thinks_in_items: bool,
-    open_calls: Vec<OpenCall>,
-    answered_by_event: Vec<Text>,
-    waiting: Vec<Waiting>,
-    /// Whether the harness will show the model a picture that a tool asked for.
-    picture_due: bool,
-    /// A text of the model that was taken from an event, in case its item follows.
-    told: Option<Text>,
-    pub(super) census: Census,
-}
-
-impl State {
-    /// Where the own header says that the thread goes on from.
-    pub(super) fn base(&self) -> Option<&HistoryBase> {
-        self.base.as_ref()
-    }
-
-    /// At the beginning of a file in which these records tell the conversation.
-    pub(super) fn reading(vocabulary: Vocabulary) -> State {
-        State { vocabulary, ..State::default() }
-    }
-
-    /// The tokens of the whole as the file last sums them.
-    pub(super) fn reported_usage(&self) -> Option<ibid_model::Usage> {
-        self.calls.reported()
-    }
-}
-
-/// How many records of which sort there are.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Census {
-    /// Of Codex.
-    pub(super) known: u64,
-    /// Of the stream that `codex exec --json` prints.
-    pub(super) stream: u64,
-    /// Of no version.
-    pub(super) strangers: u64,
-    pub(super) messages: u64,
-    unreadable_times: u64,
-    unknown: BTreeMap<String, u64>,
 }
 
 /// Takes records in the order of the file and hands on what they say.
@@ -147,8 +46,8 @@ pub(super) struct Pieces<'a> {
     named: Option<SessionId>,
     sink: &'a mut dyn Sink,
     going_on: bool,
-    place: Place,
-    at: Option<Timestamp>,
+    pub(super) place: Place,
+    pub(super) at: Option<Timestamp>,
     inherited: bool,
 }
 
@@ -275,7 +174,7 @@ impl<'a> Pieces<'a> {
         self.state.own.is_some() && self.state.previewed && self.state.placed
     }
 
-    fn emit(&mut self, event: ScanEvent) {
+    pub(super) fn emit(&mut self, event: ScanEvent) {
         self.going_on &= self.sink.take(event);
     }
 
@@ -286,7 +185,7 @@ impl<'a> Pieces<'a> {
         self.emit(ScanEvent::Fact(fact));
     }
 
-    fn emit_call(&mut self, call: Option<ibid_model::ModelCall>) {
+    fn emit_call(&mut self, call: Option<ModelCall>) {
         if let Some(call) = call {
             self.emit(ScanEvent::Call(call));
         }
@@ -327,7 +226,7 @@ impl<'a> Pieces<'a> {
         if let Some(id) = self.state.own.clone() {
             self.fact(Fact::Id(id));
         }
-        for lineage in lineage(&meta) {
+        for lineage in meta.lineage() {
             self.state.forks = true;
             self.emit(ScanEvent::Lineage(lineage));
         }
@@ -351,7 +250,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    fn piece(&self, id: MessageId, role: Role, origin: Origin) -> Message {
+    pub(super) fn piece(&self, id: MessageId, role: Role, origin: Origin) -> Message {
         let mut message = Message::new(id, role, origin);
         message.at = self.at;
         message.inherited = self.inherited;
@@ -360,7 +259,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// A new message at the end of the live branch.
-    fn next(&mut self, role: Role, origin: Origin) -> Message {
+    pub(super) fn next(&mut self, role: Role, origin: Origin) -> Message {
         let mut message = self.piece(MessageId::from(self.place.id()), role, origin);
         message.parent = self.state.tip.replace(message.id.clone());
         self.state.census.messages += 1;
@@ -476,7 +375,7 @@ impl<'a> Pieces<'a> {
 
     /// Adds to the message of the model that goes on, or begins one. A second text begins another
     /// message: each text was one item.
-    fn model_says(&mut self, blocks: Vec<Block>, text: bool) {
+    pub(super) fn model_says(&mut self, blocks: Vec<Block>, text: bool) {
         self.state.results = None;
         let going_on = self.state.open.as_mut().filter(|open| !(text && open.has_text));
         let mut piece = match going_on {
@@ -497,7 +396,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// Thoughts that no item has told are told by their events.
-    fn tell_thoughts(&mut self) {
+    pub(super) fn tell_thoughts(&mut self) {
         let thoughts = std::mem::take(&mut self.state.thoughts);
         if self.state.thinks_in_items {
             return;
@@ -509,107 +408,6 @@ impl<'a> Pieces<'a> {
             .collect();
         if !blocks.is_empty() {
             self.model_says(blocks, false);
-        }
-    }
-
-    fn call(&mut self, call: Call) {
-        self.answer_from_events();
-        self.tell_thoughts();
-        let anonymous = call.id.is_none();
-        let id = call.id.unwrap_or_else(|| format!("call_{}", self.place.id()).into());
-        self.state.open_calls.push(OpenCall { id: id.clone(), name: call.name.clone(), anonymous });
-        let block = Block::ToolUse(ToolUse {
-            id: CallId::from(id),
-            name: call.name,
-            tool: call.tool,
-            extra: call.extra,
-        });
-        self.model_says(vec![block], false);
-    }
-
-    fn output(&mut self, call: Option<Text>, answer: Answer) {
-        let open = match &call {
-            Some(id) => self.state.open_calls.iter().position(|open| open.id == *id),
-            None => self.state.open_calls.iter().position(|open| open.anonymous),
-        };
-        let open = open.map(|at| self.state.open_calls.remove(at));
-        let id = match (&open, call) {
-            (Some(open), _) => open.id.clone(),
-            (None, Some(id)) => id,
-            (None, None) => format!("call_{}", self.place.id()).into(),
-        };
-        if open.is_none()
-            && let Some(at) = self.state.answered_by_event.iter().position(|told| *told == id)
-        {
-            self.state.answered_by_event.remove(at);
-            return;
-        }
-        let in_code = open.as_ref().is_some_and(|open| open.name == "exec");
-        let structured = self.structured(&id, in_code);
-        self.state.picture_due = matches!(answer.parts.as_slice(),
-            [ResultPart::Text(text)] if text.text == "attached local image path");
-        let outcome = match (answer.outcome, &structured) {
-            (Outcome::Unknown, Some(structured)) => structured.outcome,
-            (outcome, _) => outcome,
-        };
-        self.result(ToolResult {
-            call: CallId::from(id),
-            content: answer.parts,
-            outcome,
-            structured: structured.map(|structured| structured.json),
-        });
-    }
-
-    /// The structured form of a result: by its call, or, for a script (code mode), the one command
-    /// that ran in it, which has an id of its own.
-    fn structured(&mut self, call: &Text, in_code: bool) -> Option<Waiting> {
-        let waiting = &mut self.state.waiting;
-        let own = waiting.iter().position(|waiting| waiting.call == *call);
-        let inside = |waiting: &Waiting| waiting.call.starts_with("exec-");
-        let at = own.or_else(|| {
-            let one = in_code && waiting.iter().filter(|waiting| inside(waiting)).count() == 1;
-            one.then(|| waiting.iter().position(inside)).flatten()
-        });
-        let found = at.map(|at| waiting.remove(at));
-        if in_code {
-            waiting.retain(|waiting| !inside(waiting));
-        }
-        found
-    }
-
-    fn result(&mut self, result: ToolResult) {
-        self.state.open = None;
-        let mut piece = match self.state.results.clone() {
-            Some(id) => self.piece(id, Role::User, Origin::Tools),
-            None => {
-                let piece = self.next(Role::User, Origin::Tools);
-                self.state.results = Some(piece.id.clone());
-                piece
-            }
-        };
-        piece.blocks.push(Block::ToolResult(result));
-        self.emit(ScanEvent::Message(piece));
-    }
-
-    /// Calls whose result only an event has told get it from there.
-    fn answer_from_events(&mut self) {
-        for waiting in std::mem::take(&mut self.state.waiting) {
-            let Some(at) = self.state.open_calls.iter().position(|open| open.id == waiting.call) else {
-                continue;
-            };
-            self.state.open_calls.remove(at);
-            self.state.answered_by_event.push(waiting.call.clone());
-            let (carrier, start, end) = waiting.place;
-            let (now, time) = (self.place, self.at);
-            (self.place, self.at) = (Place { carrier, start, end }, waiting.at);
-            let content = waiting.text.map(|text| ResultPart::Text(TextBlock { text })).into_iter().collect();
-            self.result(ToolResult {
-                call: CallId::from(waiting.call),
-                content,
-                outcome: waiting.outcome,
-                structured: Some(waiting.json),
-            });
-            (self.place, self.at) = (now, time);
         }
     }
 
@@ -652,13 +450,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    fn wait(&mut self, structured: Structured) {
-        let Structured { call, outcome, text, json } = structured;
-        let place = (self.place.carrier, self.place.start, self.place.end);
-        self.state.waiting.push(Waiting { call, outcome, text, json, place, at: self.at });
-    }
-
-    fn happened(&mut self, kind: EventKind, text: Option<Text>, json: Option<ibid_model::Json>) {
+    fn happened(&mut self, kind: EventKind, text: Option<Text>, json: Option<Json>) {
         let event = CommonEvent {
             kind,
             at: self.at,
@@ -710,24 +502,4 @@ impl<'a> Pieces<'a> {
 pub(super) struct Branch {
     tip: Option<MessageId>,
     prompts: Vec<Option<MessageId>>,
-}
-
-/// Where a session came from, as its header says.
-fn lineage(meta: &SessionMeta) -> Vec<Lineage> {
-    let mut lineages = Vec::new();
-    if meta.subagent || meta.parent.is_some() {
-        lineages.push(Lineage {
-            relation: Relation::Spawned,
-            parent: meta.parent.clone(),
-            parent_path: None,
-            call: None,
-            agent: meta.agent.clone(),
-            agent_kind: meta.agent_kind.clone(),
-            at: None,
-        });
-    }
-    if let Some(parent) = meta.forked_from.as_ref().filter(|parent| meta.parent.as_ref() != Some(*parent)) {
-        lineages.push(Lineage::to(Relation::Forked, parent.clone()));
-    }
-    lineages
 }

@@ -1,7 +1,7 @@
 //! The records of a rollout, each told apart on its own line: the envelope
 //! (`{timestamp, type, payload}`, 0.39 to 0.171) or a bare item (2025, before that).
 
-use ibid_model::{Role, SessionId, Text, Timestamp, Usage};
+use ibid_model::{Lineage, Relation, Role, SessionId, Text, Timestamp, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -68,6 +68,29 @@ pub(super) struct SessionMeta {
     pub(super) subagent: bool,
     pub(super) agent: Option<Text>,
     pub(super) agent_kind: Option<Text>,
+}
+
+impl SessionMeta {
+    /// Where the session came from.
+    pub(super) fn lineage(&self) -> Vec<Lineage> {
+        let mut lineages = Vec::new();
+        if self.subagent || self.parent.is_some() {
+            lineages.push(Lineage {
+                relation: Relation::Spawned,
+                parent: self.parent.clone(),
+                parent_path: None,
+                call: None,
+                agent: self.agent.clone(),
+                agent_kind: self.agent_kind.clone(),
+                at: None,
+            });
+        }
+        if let Some(parent) = self.forked_from.as_ref().filter(|parent| self.parent.as_ref() != Some(*parent))
+        {
+            lineages.push(Lineage::to(Relation::Forked, parent.clone()));
+        }
+        lineages
+    }
 }
 
 /// The settings of a turn.

@@ -8,8 +8,9 @@ use ibid_carrier::jsonl::{Change, Checkpoint, Records, open_scanner};
 use ibid_model::{SessionId, Text, TitleOrigin};
 
 use super::files::History;
-use super::pieces::{Pieces, Place, State};
+use super::pieces::{Pieces, Place};
 use super::records::{self, Record};
+use super::state::State;
 use super::vocabulary::Seen;
 use super::{Codex, files, store, thread_names};
 use crate::core::scan::{Control, Cursor, Fact, ScanEvent, Sink, Wants, emit, wanted};
