@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ibid_carrier::jsonl::{Records, open_from_end, open_scanner};
+use ibid_carrier::jsonl::{Records, open_from_end, open_scanner_with_buffer};
 use ibid_carrier::names::is_conflict_copy;
 use ibid_model::{CarrierInfo, CarrierRole, Finding, FindingKind, Relation, Text, Timestamp, TitleOrigin};
 use memchr::memmem;
@@ -17,6 +17,9 @@ use super::vocabulary::{Seen, Teller};
 use super::{Codex, files, store, thread_names};
 use crate::core::scan::{ScanEvent, Sink};
 use crate::core::{Class, Codec, Context, Discovered, Fold, Listed, Store, StoreError, path_text};
+
+/// Holds the header and the first prompt of most threads.
+const HEAD_BUFFER: usize = 32 << 10;
 
 pub(super) fn describe(listed: &Listed, context: &Context<'_>) -> Result<Discovered, StoreError> {
     let reference = &listed.reference;
@@ -179,7 +182,7 @@ impl Head {
         };
         let mut read: Records<Record> = Records { items: Vec::new(), findings: Vec::new() };
         'files: for (number, path) in chain.iter().enumerate() {
-            let mut scanner = open_scanner(path, 0, context.limits)?;
+            let mut scanner = open_scanner_with_buffer(path, 0, context.limits, HEAD_BUFFER)?;
             let compressed = path.extension().is_some_and(|extension| extension == "zst");
             while let Some(line) = scanner.next()? {
                 head.upto = (number, line.end);
