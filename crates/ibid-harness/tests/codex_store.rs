@@ -569,7 +569,8 @@ fn measure() {
             body.push_str(filler);
             body.push('\n');
         }
-        fs::write(day.join(format!("rollout-2026-11-{:02}T10-00-00-{id}.jsonl", 1 + number % 30)), body).unwrap();
+        fs::write(day.join(format!("rollout-2026-11-{:02}T10-00-00-{id}.jsonl", 1 + number % 30)), body)
+            .unwrap();
     }
     let home = Home::at(folder.path());
     for _ in 0..2 {
@@ -580,7 +581,11 @@ fn measure() {
         for listed in &listing.sessions {
             Codex::describe(listed, &home.context()).unwrap();
         }
-        println!("{} listed in {listed:?}, described in {:?} on one thread", listing.sessions.len(), start.elapsed());
+        println!(
+            "{} listed in {listed:?}, described in {:?} on one thread",
+            listing.sessions.len(),
+            start.elapsed()
+        );
     }
     let start = std::time::Instant::now();
     let children = Codex::children(&listing_first(&home), &home.context());
@@ -593,12 +598,17 @@ fn measure() {
         body.push('\n');
     }
     fs::write(&big, &body).unwrap();
-    let reference = Reference { harness: listing_first(&home).harness, root: folder.path().into(), path: big, key: None };
+    let reference =
+        Reference { harness: listing_first(&home).harness, root: folder.path().into(), path: big, key: None };
     let start = std::time::Instant::now();
     let transcript = home.load(&reference);
     let loaded = start.elapsed();
     let common = Codex::to_common(&transcript).unwrap();
-    println!("200 MB: loaded in {loaded:?}, with common {:?}, {} messages", start.elapsed(), common.session.messages.len());
+    println!(
+        "200 MB: loaded in {loaded:?}, with common {:?}, {} messages",
+        start.elapsed(),
+        common.session.messages.len()
+    );
 }
 
 fn listing_first(home: &Home) -> Reference {
