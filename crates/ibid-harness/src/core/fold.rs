@@ -1,7 +1,9 @@
 //! From the events of a scan to what a list shows.
 
+use std::collections::HashMap;
+
 use ibid_model::{
-    Compaction, Event, Finding, Lineage, Message, MessageId, Meta, ModelCall, SessionId, TitleOrigin,
+    Compaction, Event, Finding, Lineage, Message, MessageId, Meta, ModelCall, SessionId, Text, TitleOrigin,
 };
 
 use super::scan::{CallLedger, Fact, ScanEvent, Sink};
@@ -26,6 +28,9 @@ pub struct Fold {
     /// What is wrong with the input.
     pub findings: Vec<Finding>,
     ledger: CallLedger,
+    /// The last message with an API id, and with an id.
+    by_api_id: HashMap<Text, usize>,
+    by_id: HashMap<MessageId, usize>,
 }
 
 impl Fold {
@@ -70,11 +75,13 @@ impl Fold {
         let last = self.messages.len().checked_sub(1);
         let is_last = |at: &usize| self.messages.get(*at).is_some_and(|message| message.id == piece.id);
         let at = last.filter(is_last).or_else(|| {
-            let id = piece.api_id.as_ref()?;
-            self.messages
-                .iter()
-                .rposition(|message| message.api_id.as_ref() == Some(id) || message.id == piece.id)
+            let by_api_id = self.by_api_id.get(piece.api_id.as_ref()?).copied();
+            by_api_id.max(self.by_id.get(&piece.id).copied())
         });
+        let place = at.unwrap_or(self.messages.len());
+        if let Some(api_id) = &piece.api_id {
+            self.by_api_id.insert(api_id.clone(), place);
+        }
         match at.and_then(|at| self.messages.get_mut(at)) {
             Some(message) => {
                 message.api_id = message.api_id.take().or(piece.api_id);
@@ -82,7 +89,10 @@ impl Fold {
                 message.sources.extend(piece.sources);
                 message.stop = piece.stop.or(message.stop.take());
             }
-            None => self.messages.push(piece),
+            None => {
+                self.by_id.insert(piece.id.clone(), place);
+                self.messages.push(piece);
+            }
         }
     }
 }

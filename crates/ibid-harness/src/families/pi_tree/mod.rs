@@ -3,11 +3,11 @@
 //! A file begins with a header; every other entry has an id and names the entry it continues, so
 //! that a conversation can go on from any earlier point of the same file. pi itself and several
 //! programs that grew out of it or embed it share the entries; what tells them apart is a
-//! [`Dialect`].
+//! `Dialect`.
 //!
 //! - `records`: the entries, typed.
 //! - `tree`: who continues whom.
-//! - `reader`: what entries mean; feeds the full read ([`to_common`]) and the scan ([`scan_file`]).
+//! - `reader`: what entries mean; feeds the full read (`to_common`) and the scan (`scan_file`).
 //! - `content`, `tools`: what stands inside messages.
 //! - `writer`: from a common session to entries.
 //! - `describe`: what a list shows, without reading the whole.
