@@ -4,8 +4,9 @@ use std::fmt;
 use std::io::IsTerminal;
 
 use comfy_table::presets::NOTHING;
-use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement};
+use comfy_table::{Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement};
 use ibid_model::Timestamp;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// A table without lines, as wide as the terminal allows; piped output is never cut.
 pub(crate) struct Table(comfy_table::Table);
@@ -34,6 +35,14 @@ impl Table {
         self
     }
 
+    /// Keeps a column in one piece, whatever the terminal's width.
+    pub(crate) fn rigid(mut self, column: usize) -> Table {
+        if let Some(column) = self.0.column_mut(column) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+        self
+    }
+
     /// Adds a row. Cells must be clean already.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
         self.0.add_row(cells);
@@ -47,6 +56,35 @@ impl fmt::Display for Table {
         }
         Ok(())
     }
+}
+
+/// The beginning of a text that fits into so many columns, with an ellipsis where it was cut.
+pub(crate) fn beginning(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut cut = taken(text.chars(), columns.saturating_sub(1));
+    cut.push('…');
+    cut
+}
+
+/// The end of a text that fits into so many columns, with an ellipsis where it was cut: of a path
+/// the end says more.
+pub(crate) fn ending(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let end = taken(text.chars().rev(), columns.saturating_sub(1));
+    std::iter::once('…').chain(end.chars().rev()).collect()
+}
+
+fn taken(chars: impl Iterator<Item = char>, columns: usize) -> String {
+    let mut used = 0;
+    let fits = |c: &char| {
+        used += c.width().unwrap_or(0);
+        used <= columns
+    };
+    chars.take_while(fits).collect()
 }
 
 /// A size for people, in powers of 1,000.
@@ -106,6 +144,14 @@ pub(crate) fn when(at: Option<Timestamp>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_cut_with_an_ellipsis() {
+        assert_eq!(beginning("a title", 7), "a title");
+        assert_eq!(beginning("a longer title", 7), "a long…");
+        assert_eq!(ending("/home/dev/demo", 9), "…dev/demo");
+        assert_eq!(beginning("外外外", 5), "外外…");
+    }
 
     #[test]
     fn sizes_have_one_decimal_and_a_unit() {

@@ -153,3 +153,24 @@ fn a_document_needs_a_directory() {
     let run = ibid(&home(), ["convert", PI_TOOLS, "--to", "simple"]).ends(2);
     assert!(run.stderr.contains("--out"), "{}", run.stderr);
 }
+
+/// Every session of these harnesses goes to every harness: the program compares each result with
+/// its source and refuses what differs, so an exit code of 0 is the proof.
+#[test]
+fn every_real_session_can_be_brought_to_every_harness() {
+    let home = home().with("claude-code", "2.1.332").with("claude-code", "1.0.60").with("pi", "0.73.1");
+    let out = home.path().join("out");
+    let list = ibid(&home, ["list", "--all", "--jsonl"]).ends(0).stdout;
+    let mut tried = 0;
+    for line in list.lines() {
+        let session: serde_json::Value = serde_json::from_str(line).unwrap();
+        let name = format!("{}:{}", session["harness"].as_str().unwrap(), session["id"].as_str().unwrap());
+        for to in ["claude-code", "codex", "pi", "simple", "ibid"] {
+            let place = out.join(tried.to_string());
+            let run = ibid(&home, ["convert", &name, "--to", to, "--out", place.to_str().unwrap()]);
+            assert_eq!(run.code, 0, "{name} to {to}: {}", run.stderr);
+            tried += 1;
+        }
+    }
+    assert!(tried > 100, "only {tried}");
+}

@@ -10,11 +10,13 @@ use ibid_model::{CarrierInfo, Finding, SessionId, Timestamp};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::Serialize;
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::exit::Exit;
 use crate::machine::{Machine, harness, is_listed};
 use crate::output;
-use crate::table::{Table, size, when};
+use crate::screen::Screen;
+use crate::table::{Table, beginning, counted, ending, size, when};
 use crate::workspace::Workspace;
 
 /// List sessions, newest first
@@ -54,6 +56,12 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "json")]
     jsonl: bool,
 }
+
+/// The columns of the list.
+const HEADINGS: [&str; 5] = ["session", "last activity", "size", "directory", "title"];
+
+/// How many columns of a title a list shows at most.
+const TITLE_COLUMNS: usize = 80;
 
 /// How many characters of an id a list shows at least.
 const ID_CHARS: usize = 8;
@@ -183,30 +191,53 @@ fn row<'a>((session, subagents): &Shown<'a>) -> SessionRow<'a> {
     }
 }
 
+/// One line for each session. On a terminal, directories and titles are cut to what fits, so that
+/// the names of sessions stay in one piece.
 fn text(sessions: &[Shown<'_>]) -> String {
     if sessions.is_empty() {
         return String::new();
     }
-    let mut table = Table::new(&["session", "last activity", "size", "directory", "title"]).right(2);
-    let lengths = unambiguous(sessions);
-    for ((session, subagents), length) in sessions.iter().zip(lengths) {
-        let id: String = output::clean_line(session.id.as_str()).chars().take(length).collect();
-        let mut title: String = output::label(session).chars().take(70).collect();
-        if *subagents > 0 {
-            title.push_str(&format!(" (+{subagents} subagents)"));
-        }
-        if session.meta.archived {
-            title.push_str(" (archived)");
-        }
-        table.row(vec![
-            format!("{}:{id}", session.reference.harness),
-            when(session.meta.updated),
-            size(session.bytes),
-            session.meta.cwd.as_ref().map_or_else(|| "unknown".to_owned(), |cwd| output::clean_line(cwd)),
-            title,
-        ]);
+    let rows: Vec<[String; 5]> =
+        sessions.iter().zip(unambiguous(sessions)).map(|(shown, length)| cells(shown, length)).collect();
+    let mut table = Table::new(&HEADINGS).right(2).rigid(0);
+    let (directory, title) = room(&rows);
+    for [name, updated, bytes, cwd, label] in rows {
+        table.row(vec![name, updated, bytes, ending(&cwd, directory), beginning(&label, title)]);
     }
     table.to_string()
+}
+
+fn cells((session, subagents): &Shown<'_>, length: usize) -> [String; 5] {
+    let id: String = output::clean_line(session.id.as_str()).chars().take(length).collect();
+    let mut title = String::new();
+    if *subagents > 0 {
+        title.push_str(&format!("(+{}) ", counted(*subagents as u64, "subagent")));
+    }
+    if session.meta.archived {
+        title.push_str("(archived) ");
+    }
+    title.push_str(&output::label(session));
+    [
+        format!("{}:{id}", session.reference.harness),
+        when(session.meta.updated),
+        size(session.bytes),
+        session.meta.cwd.as_ref().map_or_else(|| "unknown".to_owned(), |cwd| output::clean_line(cwd)),
+        title,
+    ]
+}
+
+/// The columns that directories and titles may take.
+fn room(rows: &[[String; 5]]) -> (usize, usize) {
+    let Some(width) = Screen::width() else { return (usize::MAX, TITLE_COLUMNS) };
+    let widest = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width());
+        cells.chain(HEADINGS.get(column).map(|heading| heading.width())).max().unwrap_or(0)
+    };
+    // Two columns of space stand behind each.
+    let fixed: usize = (0..3).map(|column| widest(column) + 2).sum();
+    let left = width.saturating_sub(fixed + 4).max(20);
+    let directory = widest(3).min((left * 2 / 5).max(left.saturating_sub(widest(4))));
+    (directory, left.saturating_sub(directory).min(TITLE_COLUMNS))
 }
 
 /// How many characters of each id tell it from every other one that is shown; never fewer than

@@ -97,7 +97,7 @@ fn list(machine: &Machine, entries: &[TrashEntry], unreadable: &[PlanError]) -> 
 }
 
 fn table(entries: &[TrashEntry]) -> String {
-    let mut table = Table::new(&["entry", "deleted", "session", "title"]);
+    let mut table = Table::new(&["entry", "deleted", "session", "title"]).rigid(0).rigid(2);
     for entry in entries {
         table.row(vec![
             entry.id.chars().take(ID_CHARS).collect(),

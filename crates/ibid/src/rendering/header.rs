@@ -26,11 +26,14 @@ impl Header<'_> {
         let title = meta.title.as_ref().map(|title| &title.text).or(meta.preview.as_ref());
         let title = title.map_or_else(|| "(no title)".to_owned(), |text| clean_line(text.head(200)));
         let mut lines = vec![paint(HEADING, title)];
-        let mut place = vec![format!("{}:{}", self.harness.id, clean_line(self.session.id.as_str()))];
+        lines.push(paint(FAINT, format!("{}:{}", self.harness.id, clean_line(self.session.id.as_str()))));
+        let mut place = Vec::new();
         place.extend(meta.model.as_ref().map(|model| clean_line(model)));
         place.extend(meta.cwd.as_ref().map(|cwd| clean_line(cwd)));
         place.extend(meta.git_branch.as_ref().map(|branch| format!("on {}", clean_line(branch))));
-        lines.push(paint(FAINT, place.join("  ")));
+        if !place.is_empty() {
+            lines.push(paint(FAINT, place.join("  ")));
+        }
         lines.push(paint(FAINT, self.counts()));
         lines.extend(self.lineage().map(|line| paint(FAINT, line)));
         lines.extend(self.branches().map(|line| paint(FAINT, line)));
@@ -85,7 +88,7 @@ impl Header<'_> {
 
 /// The branches of a session, as a table.
 pub(crate) fn branches(session: &Session) -> String {
-    let mut table = Table::new(&["branch", "messages of its own", "last", "begins with"]).right(1);
+    let mut table = Table::new(&["branch", "messages of its own", "last", "begins with"]).right(1).rigid(0);
     for branch in session.branches() {
         let path = session.path_to(&branch.leaf);
         let own = path.iter().rev().take(branch.own).rev().filter_map(|at| session.messages.get(*at));

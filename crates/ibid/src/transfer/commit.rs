@@ -80,3 +80,44 @@ impl Transfer {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transfer::{Material, Wishes, prepare};
+    use ibid_model::{Block, Essence, Message, Origin, Role, Session, SessionDocument, Timestamp};
+    use std::fs;
+
+    fn material() -> Material {
+        let mut session = Session::new("simple", "s");
+        session.meta.cwd = Some("/home/dev/demo".into());
+        let mut message = Message::new("m", Role::User, Origin::Person);
+        message.at = Timestamp::parse("2026-07-01T10:00:00Z");
+        message.blocks.push(Block::text("Hello"));
+        session.messages.push(message);
+        Material::of_document(SessionDocument::new(session))
+    }
+
+    // https://github.com/Dicklesworthstone/cross_agent_session_resumer/issues/9 (fault 28)
+    #[test]
+    fn what_does_not_read_back_as_it_was_meant_is_undone() {
+        for harness in ibid_harness::all().iter().filter(|harness| harness.declaration().resume.is_some()) {
+            let home = tempfile::tempdir().unwrap();
+            let machine = Machine::of_home(home.path());
+            let mut transfer = match prepare(&machine, &material(), &Wishes::of(*harness)) {
+                Ok(transfer) => transfer,
+                // A harness whose store has to be made by the program itself has no place yet.
+                Err(_) => continue,
+            };
+            transfer.made[0].says.push(Essence::Text(Role::Assistant, "never written".into()));
+            let path = transfer.reference().unwrap().path.clone();
+            let error = transfer.commit(&machine).unwrap_err();
+            assert!(format!("{error:#}").contains("were meant"), "{error:#}");
+            assert!(!path.exists(), "{} is left", path.display());
+            assert!(machine.engine().pending().unwrap().is_empty());
+            transfer.made[0].says.pop();
+            transfer.commit(&machine).unwrap();
+            assert!(fs::metadata(&path).is_ok());
+        }
+    }
+}

@@ -3,31 +3,31 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-pub use ibid_testkit::{Home, Snapshot};
-pub use serde_json::Value;
+pub(crate) use ibid_testkit::{Home, Snapshot};
+pub(crate) use serde_json::Value;
 
 /// A Codex session with a subagent.
-pub const CODEX_PARENT: &str = "codex:01a22cab-62dd-7661-aa05-129331e50dbf";
+pub(crate) const CODEX_PARENT: &str = "codex:01a22cab-62dd-7661-aa05-129331e50dbf";
 /// Its subagent.
-pub const CODEX_CHILD: &str = "codex:01a22cab-632a-7a92-bd10-64a8f204bce7";
+pub(crate) const CODEX_CHILD: &str = "codex:01a22cab-632a-7a92-bd10-64a8f204bce7";
 /// A Codex session with a compaction.
-pub const CODEX_COMPACTED: &str = "codex:01a22cab-6bf3-7f13-85ed-d92daa30eee0";
+pub(crate) const CODEX_COMPACTED: &str = "codex:01a22cab-6bf3-7f13-85ed-d92daa30eee0";
 /// A pi session that uses every tool.
-pub const PI_TOOLS: &str = "pi:01a22ca2-9faa-7568-a605-34a700f6656d";
+pub(crate) const PI_TOOLS: &str = "pi:01a22ca2-9faa-7568-a605-34a700f6656d";
 /// A pi session with three branches.
-pub const PI_BRANCHES: &str = "pi:01a22ca2-bdd6-73cf-8264-59ca6b8acd35";
+pub(crate) const PI_BRANCHES: &str = "pi:01a22ca2-bdd6-73cf-8264-59ca6b8acd35";
 
 /// What a run gave.
-pub struct Run {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
-    pub bytes: Vec<u8>,
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Run {
     /// The JSON on stdout, with the version checked.
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         let value: Value = serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("no JSON: {error}\n{}\n{}", self.stdout, self.stderr));
         assert_eq!(value["ibid"], 1);
@@ -35,26 +35,26 @@ impl Run {
     }
 
     /// The same run, which must have ended with this code.
-    pub fn ends(self, code: i32) -> Run {
+    pub(crate) fn ends(self, code: i32) -> Run {
         assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
         self
     }
 }
 
 /// A home with the sessions of Codex and pi.
-pub fn home() -> Home {
+pub(crate) fn home() -> Home {
     Home::new().with("codex", "0.171.0").with("pi", "1.6.0")
 }
 
 /// The program in a throw-away home.
-pub fn command(home: &Home) -> Command {
+pub(crate) fn command(home: &Home) -> Command {
     let mut command = program();
     command.arg("--home").arg(home.path());
     command
 }
 
 /// The program with nothing of this machine's environment but the search path.
-pub fn program() -> Command {
+pub(crate) fn program() -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ibid"));
     command.env_clear().env("TZ", "UTC").env("LC_ALL", "C.UTF-8");
     for name in ["PATH", "SystemRoot", "LLVM_PROFILE_FILE", "TMPDIR", "TEMP", "TMP"] {
@@ -67,7 +67,7 @@ pub fn program() -> Command {
 }
 
 /// Runs it to its end.
-pub fn finish(mut command: Command) -> Run {
+pub(crate) fn finish(mut command: Command) -> Run {
     let output = command.output().expect("the program can be started");
     Run {
         code: output.status.code().unwrap_or(-1),
@@ -78,27 +78,27 @@ pub fn finish(mut command: Command) -> Run {
 }
 
 /// Runs `ibid` with these arguments.
-pub fn ibid<const N: usize>(home: &Home, arguments: [&str; N]) -> Run {
+pub(crate) fn ibid<const N: usize>(home: &Home, arguments: [&str; N]) -> Run {
     let mut command = command(home);
     command.args(arguments);
     finish(command)
 }
 
 /// The stores of the harnesses in a home, without Ibid's own files.
-pub fn stores(home: &Home) -> Vec<Snapshot> {
+pub(crate) fn stores(home: &Home) -> Vec<Snapshot> {
     [".codex", ".pi", ".claude", ".local/share/opencode"]
         .map(|store| Snapshot::of(&home.path().join(store)))
         .to_vec()
 }
 
 /// The path of a session's first carrier.
-pub fn path_of(home: &Home, session: &str) -> String {
+pub(crate) fn path_of(home: &Home, session: &str) -> String {
     let run = ibid(home, ["path", session]).ends(0);
     run.stdout.lines().next().expect("a session has a carrier").to_owned()
 }
 
 /// A Simple document with one exchange.
-pub fn simple(home: &Home, name: &str, cwd: &Path, said: &str) -> String {
+pub(crate) fn simple(home: &Home, name: &str, cwd: &Path, said: &str) -> String {
     let path = home.path().join(name);
     let text = serde_json::json!({
         "id": name.trim_end_matches(".json"),
