@@ -19,6 +19,7 @@ pub mod codex;
 pub mod core;
 pub mod families;
 pub mod ibid_json;
+pub mod opencode;
 pub mod pi;
 pub mod simple;
 
@@ -35,6 +36,7 @@ pub use core::{
 static HARNESSES: &[&dyn AnyHarness] = &[
     &core::Erased::<claude_code::ClaudeCode>::new(),
     &core::Erased::<codex::Codex>::new(),
+    &core::Erased::<opencode::OpenCode>::new(),
     &core::Erased::<pi::Pi>::new(),
     &core::Erased::<simple::Simple>::new(),
     &core::Erased::<ibid_json::IbidJson>::new(),

@@ -2,4 +2,5 @@
 
 pub(crate) mod claude_rows;
 pub mod documents;
+pub mod opencode_tables;
 pub mod pi_tree;
