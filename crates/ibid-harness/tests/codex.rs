@@ -379,6 +379,88 @@ fn the_stream_that_exec_prints_is_refused_by_name() {
     assert!(error.to_string().contains("codex exec --json"), "{error}");
 }
 
+/// A session of one prompt, which is this JSON string.
+fn prompt(json: &str) -> String {
+    format!(
+        "{{\"timestamp\":\"2026-11-30T14:00:00Z\",\"type\":\"session_meta\",\"payload\":{{\"id\":\"a\"}}}}\n\
+         {{\"timestamp\":\"2026-11-30T14:00:01Z\",\"type\":\"response_item\",\"payload\":{{\"type\":\"message\",\"role\":\"user\",\
+         \"content\":[{{\"type\":\"input_text\",\"text\":{json}}}]}}}}\n"
+    )
+}
+
+fn first_text(session: &Session) -> String {
+    session.messages[0].texts().next().unwrap().to_string()
+}
+
+// https://github.com/siteboon/claudecodeui/issues/1002 (fault 19)
+#[test]
+fn a_line_separator_inside_a_string_is_text() {
+    let common = of_text(&prompt("\"a\u{2028}b\u{85}c\""));
+    assert_eq!(first_text(&common.session), "a\u{2028}b\u{85}c");
+    assert_eq!(common.findings, []);
+}
+
+// https://github.com/anthropics/claude-code/issues/68325 (fault 20)
+#[test]
+fn half_of_a_surrogate_pair_is_replaced_and_named() {
+    let text = prompt(r#""x\ud99c y""#);
+    let common = of_text(&text);
+    assert_eq!(first_text(&common.session), "x\u{fffd} y");
+    let kinds: Vec<_> = common.findings.iter().map(|finding| finding.kind).collect();
+    assert_eq!(kinds, [FindingKind::LoneSurrogate]);
+    let transcript = Codex::from_text(text.as_bytes()).unwrap();
+    assert!(Codex::to_text(&transcript).unwrap() == text.as_bytes());
+}
+
+// https://github.com/anthropics/claude-code/issues/76059 (fault 21)
+#[test]
+fn a_run_of_nul_bytes_loses_nothing_around_it() {
+    let text = prompt("\"Q\"").replacen('\n', "\n\0\0\0\0\n", 1);
+    let common = of_text(&text);
+    assert_eq!(first_text(&common.session), "Q");
+    assert!(common.findings.iter().any(|finding| finding.kind == FindingKind::NulRun));
+}
+
+// https://github.com/viggy28/recall/issues/38 (fault 74)
+#[test]
+fn a_byte_order_mark_and_carriage_returns_are_no_hindrance() {
+    let text = format!("\u{feff}{}", prompt("\"Q\"").replace('\n', "\r\n"));
+    let transcript = Codex::from_text(text.as_bytes()).unwrap();
+    assert_eq!(first_text(&Codex::to_common(&transcript).unwrap().session), "Q");
+    assert!(Codex::to_text(&transcript).unwrap() == text.as_bytes());
+}
+
+// https://github.com/openai/codex/issues/35003 (fault 57)
+#[test]
+fn a_copied_record_does_not_have_the_time_of_the_copy() {
+    let session = common("01a22caf-f634").session;
+    assert!(session.messages.iter().all(|message| message.at.is_none()));
+    // The copies of 0.171 say themselves when they were made.
+    let session = common("01a22cab-6605").session;
+    let copied: Vec<_> = session.messages.iter().filter(|message| message.inherited).collect();
+    let parent = common("01a22cab-65b0").session;
+    assert!(copied.iter().any(|message| message.at.is_some() && message.at < parent.meta.updated));
+}
+
+// https://github.com/alp82/aistack/issues/73 (fault 44)
+#[test]
+fn another_originator_is_named_and_a_model_is_not_made_up() {
+    let text = prompt("\"Q\"").replace("\"id\":\"a\"", "\"id\":\"a\",\"originator\":\"opencode\"");
+    let common = of_text(&text);
+    assert_eq!(common.session.meta.originator.as_deref(), Some("opencode"));
+    assert_eq!(common.session.meta.model, None);
+    assert!(common.findings.iter().any(|finding| finding.kind == FindingKind::ForeignOriginator));
+}
+
+// https://github.com/klein-t/teebe/pull/77 (fault 35)
+#[test]
+fn the_place_of_a_thread_is_where_it_began() {
+    let mut text = prompt("\"Q\"").replace("\"id\":\"a\"", "\"id\":\"a\",\"cwd\":\"/first\"");
+    text += "{\"timestamp\":\"2026-11-30T14:00:02Z\",\"type\":\"turn_context\",\"payload\":{\"cwd\":\"/second\",\"model\":\"m\"}}\n";
+    assert_eq!(of_text(&text).session.meta.cwd.as_deref(), Some("/first"));
+}
+
+// https://github.com/handochan/aelix-ai/issues/135 (fault 58)
 #[test]
 fn a_text_form_is_the_bytes_of_the_file() {
     for path in rollouts(&fixtures()) {

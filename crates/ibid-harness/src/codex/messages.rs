@@ -371,6 +371,12 @@ impl<'a> Messages<'a> {
             }
             return Ok(());
         };
+        // Codex reads no counter without these two.
+        let last = Tokens {
+            cached_input_tokens: Some(last.cached_input_tokens.unwrap_or(0)),
+            reasoning_output_tokens: Some(last.reasoning_output_tokens.unwrap_or(0)),
+            ..last
+        };
         let total = self.total.map_or(last, |total| total.plus(&last));
         self.total = Some(total);
         let info = TokenInfo { total_token_usage: total, last_token_usage: last };
