@@ -5,7 +5,11 @@
 mod fidelity;
 
 use ibid_carrier::jsonl::Limits;
-use ibid_harness::{AnyHarness, Context, Control, Cursor, Surroundings, Wants, all};
+use ibid_carrier::plan::{Engine, Policy};
+use ibid_harness::{
+    AnyHarness, Context, Control, Cursor, Fold, SaveOptions, StoreError, Surroundings, Target, Wants, all,
+};
+use ibid_model::{Session, essence};
 use ibid_testkit::{Home, sessions};
 use proptest::prelude::*;
 
@@ -24,6 +28,65 @@ proptest! {
                 return Err(TestCaseError::fail(problem));
             }
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_saved_is_found_and_listed_and_scanned_as_it_was_written(session in sessions::session()) {
+        for harness in writable().filter(|harness| harness.declaration().capabilities.resume) {
+            if let Err(problem) = save_and_find(&session, harness) {
+                return Err(TestCaseError::fail(format!("{}: {problem}", harness.declaration().id)));
+            }
+        }
+    }
+}
+
+/// Saves a converted session in an empty home, and reads it back in every way there is.
+fn save_and_find(session: &Session, harness: &'static dyn AnyHarness) -> Result<(), String> {
+    let Ok(made) = harness.from_common(session, &Target::default()) else { return Ok(()) };
+    let home = Home::new();
+    let machine = Surroundings::isolated(home.path());
+    let limits = Limits::default();
+    let context = Context { machine: &machine, limits: &limits };
+    let saving = match harness.save(&made.value, &SaveOptions::default(), &context) {
+        Ok(saving) => saving,
+        // A store that a program must have made first, or a session without what its place needs.
+        Err(StoreError::NoPlace { .. } | StoreError::Unsupported { .. } | StoreError::Carrier(_)) => {
+            return Ok(());
+        }
+        Err(error) => return Err(error.to_string()),
+    };
+    let engine = Engine::new(machine.data_dir());
+    engine.commit(&saving.plan, &Policy::within(saving.roots)).map_err(|error| error.to_string())?;
+    let listed: Vec<_> =
+        harness.roots(&machine).iter().flat_map(|root| harness.list(root, &context).sessions).collect();
+    let place = listed.iter().find(|listed| listed.reference == saving.reference);
+    let place = place.ok_or_else(|| format!("{} is not listed", saving.reference))?;
+    let described = harness.describe(place, &context).map_err(|error| error.to_string())?;
+    let loaded = harness.load(&place.reference, &context).map_err(|error| error.to_string())?;
+    let common = loaded.to_common().map_err(|error| error.to_string())?.session;
+    let written = made.value.to_common().map_err(|error| error.to_string())?.session;
+    let same_story = essence(&common.messages) == essence(&written.messages);
+    if common.id != saving.id || !same_story || common.calls.len() != written.calls.len() {
+        return Err("what was loaded is not what was written".to_owned());
+    }
+    if described.id != common.id || described.meta != common.meta {
+        return Err(format!("a list shows {:?}, a load says {:?}", described.meta, common.meta));
+    }
+    let mut fold = Fold::default();
+    let (from, control) = (Cursor::Start, Control::default());
+    harness
+        .scan(&place.reference, &from, Wants::ALL, &control, &mut fold, &context)
+        .map_err(|error| error.to_string())?;
+    if fold.meta != common.meta || fold.calls() != common.calls {
+        return Err(format!("a scan says {:?}, a load {:?}", fold.meta, common.meta));
+    }
+    match essence(&fold.messages) == essence(&common.messages) {
+        true => Ok(()),
+        false => Err("a scan and a load tell different stories".to_owned()),
     }
 }
 

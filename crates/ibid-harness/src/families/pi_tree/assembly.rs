@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use ibid_model::{Block, Finding, FindingKind, Message, MessageId, Session, SessionId};
 
-use super::reader::{Place, Reader, Summary, id_of_path};
+use super::place::{Place, id_of_path};
+use super::reader::{Reader, Summary};
 use super::records::Entry;
 use super::{Dialect, TreeFile};
 use crate::core::scan::{CallLedger, ScanEvent, Sink, Wants};

@@ -8,7 +8,8 @@ use memchr::memmem::Finder;
 
 use super::Dialect;
 use super::assembly::{class_of, no_turns, session_id};
-use super::reader::{Place, Reader};
+use super::place::Place;
+use super::reader::Reader;
 use super::records::Entry;
 use crate::core::scan::{Fact, ScanEvent, Sink, Wants};
 use crate::core::{Class, Discovered, Fold, Listed, StoreError, path_text};

@@ -17,6 +17,7 @@ mod content;
 mod content_out;
 mod describe;
 mod lines;
+mod place;
 mod reader;
 mod records;
 mod scan;

@@ -7,7 +7,8 @@ use ibid_carrier::CarrierError;
 use ibid_carrier::jsonl::{Change, Checkpoint, Limits, Records, open_scanner};
 
 use super::Dialect;
-use super::reader::{NOTHING, Place, Reader};
+use super::place::Place;
+use super::reader::{NOTHING, Reader};
 use super::records::Entry;
 use crate::core::StoreError;
 use crate::core::scan::{Control, Cursor, ScanEvent, Sink, Wants};

@@ -259,7 +259,7 @@ pub(crate) fn recognises(path: &Path, head: &[u8], newest: u64) -> u8 {
     let document = Document::from_bytes(head.to_vec());
     let Some(header) = header_of(&document) else { return 0 };
     let fits = header.id.is_some() && header.version.unwrap_or(1) <= newest;
-    match (fits, super::reader::id_of_path(&path.to_string_lossy()).is_some()) {
+    match (fits, super::place::id_of_path(&path.to_string_lossy()).is_some()) {
         (true, true) => 90,
         (true, false) => 70,
         (false, _) => 0,
