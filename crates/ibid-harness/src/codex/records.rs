@@ -1,7 +1,8 @@
 //! The records of a rollout, each told apart on its own line: the envelope
 //! (`{timestamp, type, payload}`, 0.39 to 0.171) or a bare item (2025, before that).
 
-use ibid_model::{Lineage, Relation, Role, SessionId, Text, Timestamp, Usage};
+use ibid_model::{Lineage, Relation, Role, SessionId, Text, Timestamp, Usage, replace_lone_surrogates};
+use memchr::memmem;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -194,8 +195,12 @@ struct Envelope<'a> {
 /// Reads one record.
 ///
 /// # Errors
-/// When the text is no object, or a field of the envelope has another type.
+/// When the text is no object, a field of the envelope has another type, or half of a surrogate
+/// pair stands in it: the text has to be repaired then, since no string with it can be read.
 pub(super) fn read(whole: &Text) -> Result<Record, serde_json::Error> {
+    if has_lone_surrogate(whole) {
+        return Err(serde::de::Error::custom("lone surrogate"));
+    }
     let line: Envelope<'_> = serde_json::from_str(whole)?;
     let at = json::time(line.timestamp);
     let kind = line.kind.as_ref().map_or("", Str::as_str);
@@ -220,6 +225,13 @@ pub(super) fn read(whole: &Text) -> Result<Record, serde_json::Error> {
         Some(item) => Body::Item(Box::new(item)),
         None => Body::Stranger,
     })
+}
+
+fn has_lone_surrogate(text: &str) -> bool {
+    let escaped = memchr::memchr(b'\\', text.as_bytes()).is_some()
+        && (memmem::find(text.as_bytes(), b"\\ud").is_some()
+            || memmem::find(text.as_bytes(), b"\\uD").is_some());
+    escaped && replace_lone_surrogates(text).1 > 0
 }
 
 /// The header of a file that is one document.
