@@ -6,6 +6,7 @@ use ibid_model::{
     ModelCall, Origin, ProviderToken, Role, SessionId, Source, StopReason, Text, Thinking, Timestamp,
     TokenUse,
 };
+use serde::{Deserialize, Serialize};
 
 use super::content::Part;
 use super::copied::Copied;
@@ -13,12 +14,12 @@ use super::event::Event;
 use super::item::{Injected, Item, Kind};
 use super::json::Stamp;
 use super::records::{Body, Record, SessionMeta};
-use super::state::{Open, State};
+use super::state::{Open, State, Thought};
 use super::vocabulary::Teller;
 use crate::core::scan::{Fact, ScanEvent, Sink};
 
 /// Where a record stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Place {
     pub(super) carrier: u32,
     pub(super) start: u64,
@@ -401,14 +402,16 @@ impl<'a> Pieces<'a> {
         if self.state.thinks_in_items {
             return;
         }
-        let blocks: Vec<Block> = thoughts
-            .into_iter()
-            .filter(|text| !text.is_blank())
-            .map(|text| Block::Thinking(Thinking { text, tokens: Vec::new() }))
-            .collect();
-        if !blocks.is_empty() {
-            self.model_says(blocks, false);
+        // They stand where their events do, and not where the next record is: a message that they
+        // begin must not take the id of what that record says.
+        let here = (self.place, self.at);
+        for Thought { text, place, at } in thoughts {
+            if !text.is_blank() {
+                (self.place, self.at) = (place, at);
+                self.model_says(vec![Block::Thinking(Thinking { text, tokens: Vec::new() })], false);
+            }
         }
+        (self.place, self.at) = here;
     }
 
     fn event(&mut self, event: Event) {
@@ -425,7 +428,9 @@ impl<'a> Pieces<'a> {
                     self.assistant(vec![Part::Text(text)]);
                 }
             }
-            Event::Reasoning(text) => self.state.thoughts.push(text),
+            Event::Reasoning(text) => {
+                self.state.thoughts.push(Thought { text, place: self.place, at: self.at });
+            }
             Event::Tokens(count) => {
                 let message = self.state.open.as_ref().map(|open| open.id.clone());
                 let call =

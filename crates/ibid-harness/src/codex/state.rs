@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calls::Calls;
 use super::copied::Copied;
+use super::pieces::Place;
 use super::records::HistoryBase;
 use super::vocabulary::{Seen, Vocabulary};
 
@@ -37,6 +38,14 @@ pub(super) struct Waiting {
     pub(super) at: Option<Timestamp>,
 }
 
+/// A thought that only an event has told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Thought {
+    pub(super) text: Text,
+    pub(super) place: Place,
+    pub(super) at: Option<Timestamp>,
+}
+
 /// What must be remembered between records. It is what a cursor holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct State {
@@ -64,7 +73,7 @@ pub(super) struct State {
     /// Whether a working directory was named.
     pub(super) placed: bool,
     /// Thoughts that only events have told so far.
-    pub(super) thoughts: Vec<Text>,
+    pub(super) thoughts: Vec<Thought>,
     pub(super) thinks_in_items: bool,
     pub(super) open_calls: Vec<OpenCall>,
     pub(super) answered_by_event: Vec<Text>,

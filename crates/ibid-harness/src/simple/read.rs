@@ -354,9 +354,14 @@ fn parts(content: &Json) -> Vec<ResultPart> {
             _ => None,
         }
     };
-    let other = |json: &Json| ResultPart::Other(OtherBlock { kind: "json".into(), json: json.clone() });
+    let kind = |json: &Json| Arguments::of(json).and_then(|mut block| block.take_text("type"));
+    let other = |json: &Json, kind: Text| ResultPart::Other(OtherBlock { kind, json: json.clone() });
+    // A list of typed blocks is what a result is made of; any other JSON is one value.
     match content.read::<Vec<Json>>() {
-        Ok(list) if list.iter().all(|json| typed(json).is_some()) => list.iter().filter_map(typed).collect(),
-        _ => vec![other(content)],
+        Ok(list) if !list.is_empty() && list.iter().all(|json| kind(json).is_some()) => list
+            .iter()
+            .map(|json| typed(json).unwrap_or_else(|| other(json, kind(json).unwrap_or_default())))
+            .collect(),
+        _ => vec![other(content, "json".into())],
     }
 }

@@ -144,7 +144,8 @@ impl Writer {
         match result.content.as_slice() {
             [] => object.push("content", ""),
             [ResultPart::Text(text)] => object.push("content", &text.text),
-            [ResultPart::Other(other)] => object.push("content", &other.json),
+            // A value that is no typed block stands by itself, a block in a list.
+            [ResultPart::Other(other)] if other.kind == "json" => object.push("content", &other.json),
             parts => {
                 let written: Vec<Json> = parts.iter().filter_map(|part| self.part(part, message)).collect();
                 object.push("content", &written);
