@@ -17,6 +17,7 @@
 pub mod claude_code;
 pub mod codex;
 pub mod core;
+pub mod cowork;
 pub mod families;
 pub mod ibid_json;
 pub mod opencode;
@@ -36,6 +37,7 @@ pub use core::{
 static HARNESSES: &[&dyn AnyHarness] = &[
     &core::Erased::<claude_code::ClaudeCode>::new(),
     &core::Erased::<codex::Codex>::new(),
+    &core::Erased::<cowork::Cowork>::new(),
     &core::Erased::<opencode::OpenCode>::new(),
     &core::Erased::<pi::Pi>::new(),
     &core::Erased::<simple::Simple>::new(),
