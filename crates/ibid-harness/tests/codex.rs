@@ -412,6 +412,14 @@ fn half_of_a_surrogate_pair_is_replaced_and_named() {
     assert!(Codex::to_text(&transcript).unwrap() == text.as_bytes());
 }
 
+#[test]
+fn of_a_key_that_stands_twice_deep_inside_the_last_counts() {
+    let text = prompt("\"first\",\"text\":\"last\"");
+    let common = of_text(&text);
+    assert_eq!(first_text(&common.session), "last");
+    assert!(common.findings.iter().any(|finding| finding.kind == FindingKind::DuplicateKey));
+}
+
 // https://github.com/anthropics/claude-code/issues/76059 (fault 21)
 #[test]
 fn a_run_of_nul_bytes_loses_nothing_around_it() {

@@ -1,6 +1,7 @@
 //! Reading loosely typed fields without copying.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::fmt;
 
 use ibid_model::{Text, Timestamp};
@@ -47,13 +48,31 @@ impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
     }
 }
 
+thread_local! {
+    /// Whether a value was met that has a key twice, since this was last asked. Readers of single
+    /// fields go on without such a field; the reader of the record has to know, so that the text
+    /// is repaired and nothing is left out.
+    static KEY_TWICE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a value with a key that stands twice was met on this thread since the last call.
+pub(super) fn met_key_twice() -> bool {
+    KEY_TWICE.replace(false)
+}
+
 /// A raw value read into a type; none when it is absent, `null` or of another type.
 pub(super) fn read<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     let text = raw?.get();
     if text == "null" {
         return None;
     }
-    serde_json::from_str(text).ok()
+    let read = serde_json::from_str(text);
+    if let Err(error) = &read
+        && error.to_string().starts_with("duplicate field ")
+    {
+        KEY_TWICE.set(true);
+    }
+    read.ok()
 }
 
 /// A raw value as text, when it is a string.

@@ -195,12 +195,22 @@ struct Envelope<'a> {
 /// Reads one record.
 ///
 /// # Errors
-/// When the text is no object, a field of the envelope has another type, or half of a surrogate
-/// pair stands in it: the text has to be repaired then, since no string with it can be read.
+/// When the text is no object, a field of the envelope has another type, half of a surrogate pair
+/// stands in it, or a key twice: the text has to be repaired then, since what holds them cannot be
+/// read.
 pub(super) fn read(whole: &Text) -> Result<Record, serde_json::Error> {
     if has_lone_surrogate(whole) {
         return Err(serde::de::Error::custom("lone surrogate"));
     }
+    json::met_key_twice();
+    let record = read_clean(whole)?;
+    match json::met_key_twice() {
+        true => Err(serde::de::Error::custom("duplicate field inside a field")),
+        false => Ok(record),
+    }
+}
+
+fn read_clean(whole: &Text) -> Result<Record, serde_json::Error> {
     let line: Envelope<'_> = serde_json::from_str(whole)?;
     let at = json::time(line.timestamp);
     let kind = line.kind.as_ref().map_or("", Str::as_str);
