@@ -151,6 +151,15 @@ fn fields_of_the_wrong_type_hide_nothing_but_themselves() {
 }
 
 #[test]
+fn of_a_key_that_stands_twice_the_last_value_counts() {
+    let message = r#"{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"old","content":"new"}}"#;
+    let block = r#"{"type":"message","id":"b","parentId":"a","message":{"role":"user","content":[{"type":"text","text":"x","text":"y"}]}}"#;
+    let text = format!("{HEADER}\n{message}\n{block}\n");
+    assert_eq!(prompts(&common(text.as_bytes()).session), ["new", "y"]);
+    assert_eq!(kinds(text.as_bytes()), [FindingKind::DuplicateKey]);
+}
+
+#[test]
 fn many_compactions_of_a_long_history_take_no_time_that_grows_with_their_product() {
     let mut text = format!("{HEADER}\n{}\n", r#"{"type":"label","id":"l","parentId":null}"#);
     let mut parent = "l".to_owned();

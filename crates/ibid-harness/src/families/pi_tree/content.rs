@@ -7,7 +7,7 @@ use ibid_model::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::records::{Said, Taker};
+use super::records::{Said, Taker, is_duplicate};
 use super::tools;
 
 #[derive(Deserialize)]
@@ -57,8 +57,12 @@ fn other(kind: Text, take: &Taker<'_>, raw: &RawValue) -> Block {
 }
 
 fn block<'a>(take: &Taker<'a>, raw: &'a RawValue, said: &Said) -> Block {
-    let Ok(fields) = serde_json::from_str::<BlockFields<'a>>(raw.get()) else {
-        return other("content".into(), take, raw);
+    let fields = match serde_json::from_str::<BlockFields<'a>>(raw.get()) {
+        Ok(fields) => fields,
+        Err(error) if is_duplicate(&error) => {
+            return last_of_each_key(raw, said).unwrap_or_else(|| other("content".into(), take, raw));
+        }
+        Err(_) => return other("content".into(), take, raw),
     };
     let kind = take.text(fields.kind).unwrap_or_default();
     let read = match kind.as_str() {
@@ -69,6 +73,14 @@ fn block<'a>(take: &Taker<'a>, raw: &'a RawValue, said: &Said) -> Block {
         _ => None,
     };
     read.unwrap_or_else(|| other(kind, take, raw))
+}
+
+/// The block that is left when of a key that stands twice the last value counts.
+fn last_of_each_key(raw: &RawValue, said: &Said) -> Option<Block> {
+    let value: serde_json::Value = serde_json::from_str(raw.get()).ok()?;
+    let whole = Text::from(value.to_string());
+    let raw: &RawValue = serde_json::from_str(&whole).ok()?;
+    Some(block(&Taker { whole: &whole }, raw, said))
 }
 
 fn thinking<'a>(take: &Taker<'a>, fields: &BlockFields<'a>, said: &Said) -> Thinking {

@@ -326,15 +326,19 @@ impl Entry {
     /// Reads one entry from the text of one object.
     ///
     /// # Errors
-    /// When the text is not one JSON object, or holds half of a surrogate pair: inside values
-    /// that are only taken apart later it would go unseen, and the text around it would be lost.
+    /// When the text is not one JSON object, or has a fault that its carrier can repair and that
+    /// would go unseen inside values which are only taken apart later, with the text around it
+    /// lost: half of a surrogate pair, a key that stands twice.
     pub(crate) fn read(whole: &Text) -> Result<Entry, serde_json::Error> {
         if may_hold_surrogate(whole.as_bytes()) && replace_lone_surrogates(whole).1 > 0 {
             return Err(serde::de::Error::custom("half of a surrogate pair"));
         }
         let fields: EntryFields<'_> = serde_json::from_str(whole)?;
         let take = Taker { whole };
-        let said: Option<SaidFields<'_>> = take.value(fields.message);
+        let said = match fields.message.map(|raw| serde_json::from_str::<SaidFields<'_>>(raw.get())) {
+            Some(Err(error)) if is_duplicate(&error) => return Err(error),
+            read => read.and_then(Result::ok),
+        };
         let parent = match fields.parent_id {
             None => Parent::Unsaid,
             Some(raw) => take.text(raw).map_or(Parent::Root, Parent::Entry),
@@ -377,6 +381,11 @@ impl Entry {
         };
         Ok(Entry { id: take.text(fields.id), parent, recorded, body })
     }
+}
+
+/// Whether a reader failed because an object has a field twice.
+pub(super) fn is_duplicate(error: &serde_json::Error) -> bool {
+    error.is_data() && error.to_string().starts_with("duplicate field ")
 }
 
 /// Whether the escape of a surrogate could stand in the text.
