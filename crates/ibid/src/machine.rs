@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use ibid_carrier::fingerprint::Fingerprint;
 use ibid_carrier::jsonl::Limits;
 use ibid_carrier::plan::Engine;
 use ibid_harness::{
@@ -164,8 +165,14 @@ impl Machine {
                 }
             }
         }
-        let (harness, listed) = ibid_harness::listed_at(&path, harnesses)
-            .with_context(|| format!("{} cannot be read", path.display()))?
+        let recognised = ibid_harness::listed_at(&path, harnesses)
+            .with_context(|| format!("{} cannot be read", path.display()))?;
+        let (harness, listed) = recognised
+            .or(match (name.harness, harnesses) {
+                // Whoever names the harness knows better than a file name does.
+                (Some(_), [harness]) => Some((*harness, listed_as(*harness, &path)?)),
+                _ => None,
+            })
             .ok_or_else(|| {
                 Failure::nothing_found(format!(
                     "{} is not a session of any harness Ibid knows; put `harness:` before the path to try one",
@@ -214,6 +221,15 @@ impl Machine {
     pub(crate) fn load(&self, found: &Found) -> Result<AnyTranscript> {
         Ok(found.harness.load(&found.session.reference, &self.context())?)
     }
+}
+
+/// A file as a session of a harness, whatever it looks like.
+fn listed_as(harness: &dyn AnyHarness, path: &Path) -> Result<Listed> {
+    let fingerprint = Fingerprint::of_file(path)?;
+    let bytes = std::fs::metadata(path)?.len();
+    let root = path.parent().unwrap_or(path).to_owned();
+    let reference = Reference { harness: harness.declaration().id, root, path: path.to_owned(), key: None };
+    Ok(Listed { reference, fingerprint, bytes })
 }
 
 /// A session that a name meant.

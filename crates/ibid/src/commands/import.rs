@@ -44,7 +44,9 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     let text = read(&arguments.file)?;
     let material = material(&arguments.file, &text, from)?;
     wishes.selection = arguments.selection.of(&material.parent.session, None)?;
-    let transfer = prepare(machine, &material, &wishes).map_err(|error| refusal(error, wishes.to))?;
+    let has_cwd = wishes.cwd.is_some() || material.parent.session.meta.cwd.is_some();
+    let transfer =
+        prepare(machine, &material, &wishes).map_err(|error| refusal(error, wishes.to, has_cwd))?;
     transfer.carry_out(machine, arguments.target.is_dry_run())?;
     Ok(Exit::Done)
 }

@@ -34,7 +34,7 @@ impl Transfer {
     /// # Errors
     /// When it cannot be written, or does not read back as it was meant.
     pub(crate) fn carry_out(&self, machine: &Machine, dry_run: bool) -> Result<()> {
-        self.check(machine).map_err(|error| refusal(error, self.to))?;
+        self.check(machine).map_err(|error| refusal(error, self.to, true))?;
         if !machine.json {
             output::print(&self.text())?;
             self.print_notes();
@@ -123,9 +123,13 @@ pub(crate) fn exists_already(error: &anyhow::Error) -> Option<String> {
 }
 
 /// An error that the person can get around, with the way to do it.
-pub(crate) fn refusal(error: anyhow::Error, to: &dyn AnyHarness) -> anyhow::Error {
+pub(crate) fn refusal(error: anyhow::Error, to: &dyn AnyHarness, has_cwd: bool) -> anyhow::Error {
     if exists_already(&error).is_none() {
-        return error;
+        let no_place = matches!(error.downcast_ref(), Some(StoreError::NoPlace { .. }));
+        return match no_place && !has_cwd {
+            true => anyhow::anyhow!("{error}; --cwd DIR names a working directory"),
+            false => error,
+        };
     }
     let name = to.declaration().name;
     Failure::refused(format!(

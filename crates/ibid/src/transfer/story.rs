@@ -7,6 +7,10 @@ use ibid_model::{
 /// What the result says otherwise than the source, beyond what the losses name; none when they
 /// tell the same story. Both are brought into the strictest form first, so that what some targets
 /// keep and others do not plays no part.
+///
+/// A text that a person typed may look like one of the target's own asides, and read as such: it is
+/// there all the same. So asides count in the result when that makes the two equal, and in both
+/// when the target keeps them.
 // https://github.com/Dicklesworthstone/cross_agent_session_resumer/issues/9 (fault 28)
 pub(super) fn difference(
     source: &Session,
@@ -14,13 +18,23 @@ pub(super) fn difference(
     result: &Session,
     losses: &Losses,
 ) -> Option<String> {
-    let source = prepare(source, selection, &Rules::STRICT);
-    let whole = Selection { from_compaction: selection.from_compaction, ..Selection::default() };
-    let result = prepare(result, &whole, &Rules::STRICT);
     let allowed = Allowed::by(losses);
-    let told = told(essence(&source.messages), &allowed);
-    let heard = self::told(essence(&result.messages), &allowed);
-    let first = told.iter().zip(&heard).position(|(told, heard)| !same(told, heard, &allowed));
+    let strict = Rules::STRICT;
+    let asides = Rules { system_messages: true, injected_context: true, ..strict };
+    let whole = Selection { from_compaction: selection.from_compaction, ..Selection::default() };
+    let say = |session: &Session, selection: &Selection, rules: &Rules| {
+        told(essence(&prepare(session, selection, rules).messages), &allowed)
+    };
+    let told = say(source, selection, &strict);
+    let difference = first_difference(&told, &say(result, &whole, &strict), &allowed)?;
+    let heard = say(result, &whole, &asides);
+    first_difference(&told, &heard, &allowed)?;
+    first_difference(&say(source, selection, &asides), &heard, &allowed)?;
+    Some(difference)
+}
+
+fn first_difference(told: &[Essence], heard: &[Essence], allowed: &Allowed) -> Option<String> {
+    let first = told.iter().zip(heard).position(|(told, heard)| !same(told, heard, allowed));
     match first {
         Some(at) => {
             let (told, heard) = (told.get(at), heard.get(at));
@@ -183,6 +197,18 @@ mod tests {
     #[test]
     fn a_message_that_is_split_tells_the_same_story() {
         assert_eq!(compare(&[(Role::User, "a\n\nb")], &[(Role::User, "a"), (Role::User, "b")]), None);
+    }
+
+    #[test]
+    fn a_text_that_the_target_takes_for_an_aside_is_there_all_the_same() {
+        let said = [(Role::User, "<context>mine</context>"), (Role::Assistant, "hello")];
+        let mut result = session(&said);
+        result.messages[0].origin = Origin::Harness;
+        let losses = Losses::none();
+        assert_eq!(difference(&session(&said), &Selection::default(), &result, &losses), None);
+        result.messages.remove(0);
+        result.messages[0].parent = None;
+        assert!(difference(&session(&said), &Selection::default(), &result, &losses).is_some());
     }
 
     #[test]

@@ -169,7 +169,8 @@ pub fn save<H: DocumentHarness>(
 fn file_stem(id: &str) -> Result<String, StoreError> {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let stem: String = id.chars().map(plain).collect();
-    Ok(checked_component(&stem)?.to_owned())
+    let stem = stem.trim_start_matches(['-', '.']);
+    Ok(checked_component(if stem.is_empty() { "session" } else { stem })?.to_owned())
 }
 
 /// Plans to move a document to the trash.
