@@ -204,6 +204,12 @@ fn same(wanted: &Essence, found: &Essence, losses: &Losses) -> bool {
         (Essence::Text(a, text), Essence::Text(b, other)) => {
             text == other && (a == b || losses.has(LossKind::RoleChanged))
         }
+        // Of several commands, some may have been kept as what they are.
+        (Essence::Text(a, text), Essence::Other(b, Block::Command(command))) => {
+            let args = command.args.as_deref().unwrap_or_default();
+            let flat = format!("{} {args}", command.name);
+            a == b && losses.has(LossKind::CommandFlattened) && flat.trim_end() == text.trim_end()
+        }
         (Essence::Call(a, tool), Essence::Call(b, other)) => a == b && same_tool(tool, other, losses),
         (Essence::Result(a, text, parts, failed), Essence::Result(b, other, others, other_failed)) => {
             let interrupted = text.as_str() == Rules::STRICT.interrupted;
