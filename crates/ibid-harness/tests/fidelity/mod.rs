@@ -39,7 +39,7 @@ pub(crate) fn check(session: &Session, harness: &dyn AnyHarness) -> Result<(), S
     if let Some(finding) = noticed {
         return Err(format!("{name}: what was written reads with a finding: {finding}"));
     }
-    if !harness.declaration().capabilities.resume {
+    if !harness.declaration().capabilities.store {
         // A document for exchange is not sent to any model, and may keep what no model would take.
         return Ok(());
     }
