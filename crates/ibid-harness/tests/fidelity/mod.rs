@@ -243,6 +243,8 @@ fn same_tool(tool: &Tool, other: &Tool, losses: &Losses) -> bool {
             (&a.server, &a.tool) == (&b.server, &b.tool) && same_json(&a.input, &b.input)
         }
         (_, Tool::Raw(_)) => losses.has(LossKind::ToolKeptRaw),
+        // A name that the target has a tool of is that tool there.
+        (Tool::Raw(_), _) => losses.has(LossKind::ToolKeptRaw),
         _ => false,
     }
 }

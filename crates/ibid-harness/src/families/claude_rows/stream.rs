@@ -286,8 +286,9 @@ impl Stream<'_> {
         message.inherited = inherited;
         message.blocks = turn.blocks;
         message.sources = vec![place.source()];
+        // Rows that say different things under one id are several messages.
+        self.prompt(&message);
         if !again {
-            self.prompt(&message);
             self.close_compaction(&message);
             if let Some(last) = self.memory.last.get_mut(side) {
                 *last = Some(id.clone());
