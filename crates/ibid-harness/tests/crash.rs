@@ -9,8 +9,8 @@ use std::process::Command;
 use ibid_carrier::jsonl::Limits;
 use ibid_carrier::plan::{Engine, Plan, Policy};
 use ibid_harness::{
-    AnyHarness, Class, Context, Progress, Reference, SaveOptions, StoreError, Surroundings, Target, discover,
-    find,
+    AnyHarness, Class, Context, Platform, Progress, Reference, SaveOptions, StoreError, Surroundings, Target,
+    discover, find,
 };
 use ibid_model::{Essence, Session, essence};
 use ibid_testkit::{Home, Snapshot};
@@ -39,13 +39,20 @@ fn stores() -> impl Iterator<Item = &'static dyn AnyHarness> {
 
 /// A home in which every store has something already.
 fn furnished() -> Home {
-    let home = Home::new()
+    let data = match Platform::current() {
+        Platform::MacOs => "Library/Application Support/Claude",
+        Platform::Windows => "AppData/Roaming/Claude",
+        Platform::Linux => ".config/Claude",
+    };
+    Home::new()
         .with("pi", "1.6.0")
         .with("claude-code", "2.1.332")
         .with("codex", "0.171.0")
-        .with("opencode", "1.18.33");
-    let cowork = "cowork/hand-written";
-    if Home::fixtures().join(cowork).is_dir() { home.with("cowork", "hand-written") } else { home }
+        .with("opencode", "1.18.33")
+        .with_tree(
+            "cowork/hand-written/local-agent-mode-sessions",
+            &format!("{data}/local-agent-mode-sessions"),
+        )
 }
 
 fn machine(home: &Path) -> Surroundings {
