@@ -15,6 +15,7 @@ use ibid_model::Finding;
 use crate::config::Config;
 use crate::exit::Failure;
 use crate::output;
+use crate::table::counted;
 
 /// Arguments that every command takes.
 #[derive(Debug, clap::Args)]
@@ -286,7 +287,8 @@ fn nothing(name: &str, discoveries: &[Discovery]) -> String {
     let unreadable: Vec<&Finding> = discoveries.iter().flat_map(|discovery| &discovery.findings).collect();
     let mut message = format!("no session is called {name} among the {searched} on this machine");
     if !unreadable.is_empty() {
-        message.push_str(&format!("; {} places could not be read, see `ibid doctor`", unreadable.len()));
+        let places = counted(unreadable.len() as u64, "place");
+        message.push_str(&format!("; {places} could not be read, see `ibid doctor`"));
     }
     message.push_str("; `ibid list` shows them all");
     message

@@ -31,6 +31,7 @@ fn every_harness_with_a_store_has_a_session_in_it() {
     let mut overview = program();
     overview.arg("--home").arg(&kept).arg("--json");
     let json = finish(overview).ends(0).json();
+    assert_eq!(json["harnesses"].as_array().unwrap().len(), 5);
     for harness in json["harnesses"].as_array().unwrap() {
         assert!(harness["sessions"].as_u64().unwrap() > 0, "{harness}");
     }

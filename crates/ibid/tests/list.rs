@@ -1,6 +1,6 @@
 use std::process::Stdio;
 
-use crate::common::{CODEX_CHILD, Home, command, finish, home, ibid, stores};
+use crate::common::{CODEX_CHILD, Home, command, finish, full_home, home, ibid, stores};
 
 #[test]
 fn sessions_come_newest_first() {
@@ -82,8 +82,9 @@ fn a_harness_that_does_not_exist_is_named_with_those_that_do() {
 #[test]
 fn the_originals_spellings_are_understood() {
     let home = home();
-    for name in ["codex", "CODEX"] {
-        assert!(ibid(&home, ["list", "--harness", name]).ends(0).stdout.contains("codex:"));
+    let home = home.with("claude-code", "2.1.332");
+    for name in ["claude-code", "claude_code", "claude", "Claude-Code"] {
+        assert!(ibid(&home, ["list", "--harness", name]).ends(0).stdout.contains("claude-code:"), "{name}");
     }
 }
 
@@ -131,11 +132,15 @@ fn one_more_root_is_looked_at_when_named() {
 // https://github.com/getpaseo/paseo/issues/3297 (fault 37)
 #[test]
 fn reading_leaves_no_trace() {
-    let home = home();
+    let home = full_home();
     let before = stores(&home);
-    ibid(&home, ["list", "--all"]).ends(0);
-    ibid(&home, ["show", CODEX_CHILD]).ends(0);
-    ibid(&home, ["convert", CODEX_CHILD, "--to", "pi", "--dry-run"]).ends(0);
+    let list = ibid(&home, ["list", "--all", "--jsonl"]).ends(0).stdout;
+    for line in list.lines() {
+        let session: serde_json::Value = serde_json::from_str(line).unwrap();
+        let name = format!("{}:{}", session["harness"].as_str().unwrap(), session["id"].as_str().unwrap());
+        ibid(&home, ["show", &name]).ends(0);
+    }
+    ibid(&home, ["convert", CODEX_CHILD, "--to", "opencode", "--dry-run"]).ends(0);
     ibid(&home, ["doctor"]);
     for (after, before) in stores(&home).iter().zip(&before) {
         after.assert_same_as(before);

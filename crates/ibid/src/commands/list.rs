@@ -60,6 +60,9 @@ pub(crate) struct Arguments {
 /// The columns of the list.
 const HEADINGS: [&str; 5] = ["session", "last activity", "size", "directory", "title"];
 
+/// How many columns of a directory a list shows that is not for a terminal; `--json` has all of it.
+const DIRECTORY_COLUMNS: usize = 48;
+
 /// How many columns of a title a list shows at most.
 const TITLE_COLUMNS: usize = 80;
 
@@ -138,7 +141,8 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
             output::note("no session matches");
         }
         if !findings.is_empty() {
-            output::note(&format!("{} places could not be read; `ibid doctor` names them", findings.len()));
+            let places = counted(findings.len() as u64, "place");
+            output::note(&format!("{places} could not be read; `ibid doctor` names them"));
         }
     }
     Ok(if sessions.is_empty() { Exit::NothingFound } else { Exit::Done })
@@ -228,7 +232,7 @@ fn cells((session, subagents): &Shown<'_>, length: usize) -> [String; 5] {
 
 /// The columns that directories and titles may take.
 fn room(rows: &[[String; 5]]) -> (usize, usize) {
-    let Some(width) = Screen::width() else { return (usize::MAX, TITLE_COLUMNS) };
+    let Some(width) = Screen::width() else { return (DIRECTORY_COLUMNS, TITLE_COLUMNS) };
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width());
         cells.chain(HEADINGS.get(column).map(|heading| heading.width())).max().unwrap_or(0)

@@ -59,6 +59,48 @@ pub(super) static SESSIONS: &[Sessions] = &[
         ],
     },
     Sessions {
+        harness: "cowork",
+        files: &[
+            (
+                "1a000000-0000-4000-8000-00000000000a/2a000000-0000-4000-8000-00000000000a/local_3a000000-0000-4000-8000-000000000002.json",
+                fixture!(
+                    "cowork/hand-written/local-agent-mode-sessions/1a000000-0000-4000-8000-00000000000a/2a000000-0000-4000-8000-00000000000a/local_3a000000-0000-4000-8000-000000000002.json"
+                ),
+            ),
+            (
+                "1a000000-0000-4000-8000-00000000000a/2a000000-0000-4000-8000-00000000000a/local_3a000000-0000-4000-8000-000000000002/.claude/.claude.json",
+                fixture!(
+                    "cowork/hand-written/local-agent-mode-sessions/1a000000-0000-4000-8000-00000000000a/2a000000-0000-4000-8000-00000000000a/local_3a000000-0000-4000-8000-000000000002/.claude/.claude.json"
+                ),
+            ),
+            (
+                "1a000000-0000-4000-8000-00000000000a/2a000000-0000-4000-8000-00000000000a/local_3a000000-0000-4000-8000-000000000002/.claude/projects/-sessions-demo-2/4a000000-0000-4000-8000-000000000002.jsonl",
+                fixture!(
+                    "cowork/hand-written/local-agent-mode-sessions/1a000000-0000-4000-8000-00000000000a/2a000000-0000-4000-8000-00000000000a/local_3a000000-0000-4000-8000-000000000002/.claude/projects/-sessions-demo-2/4a000000-0000-4000-8000-000000000002.jsonl"
+                ),
+            ),
+            (
+                "1a000000-0000-4000-8000-00000000000a/2a000000-0000-4000-8000-00000000000a/local_3a000000-0000-4000-8000-000000000002/.claude/projects/-sessions-demo-2/4a000000-0000-4000-8000-000000000002/subagents/agent-a0000002.jsonl",
+                fixture!(
+                    "cowork/hand-written/local-agent-mode-sessions/1a000000-0000-4000-8000-00000000000a/2a000000-0000-4000-8000-00000000000a/local_3a000000-0000-4000-8000-000000000002/.claude/projects/-sessions-demo-2/4a000000-0000-4000-8000-000000000002/subagents/agent-a0000002.jsonl"
+                ),
+            ),
+            (
+                "1a000000-0000-4000-8000-00000000000a/2a000000-0000-4000-8000-00000000000a/local_3a000000-0000-4000-8000-000000000002/.claude/projects/-sessions-demo-2/4a000000-0000-4000-8000-000000000002/subagents/agent-a0000002.meta.json",
+                fixture!(
+                    "cowork/hand-written/local-agent-mode-sessions/1a000000-0000-4000-8000-00000000000a/2a000000-0000-4000-8000-00000000000a/local_3a000000-0000-4000-8000-000000000002/.claude/projects/-sessions-demo-2/4a000000-0000-4000-8000-000000000002/subagents/agent-a0000002.meta.json"
+                ),
+            ),
+        ],
+    },
+    Sessions {
+        harness: "opencode",
+        files: &[(
+            "opencode.db",
+            Content::Sql(include_str!("../../../../fixtures/opencode/1.18.33/opencode.sql")),
+        )],
+    },
+    Sessions {
         harness: "pi",
         files: &[(
             "--home-dev-demo--/2026-11-30T13-26-24-938Z_01a22ca2-9faa-7568-a605-34a700f6656d.jsonl",

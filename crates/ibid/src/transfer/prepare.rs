@@ -22,18 +22,30 @@ pub(crate) fn prepare(machine: &Machine, material: &Material, wishes: &Wishes) -
     let mut savings = vec![parent];
     let mut known: HashMap<SessionId, (SessionId, Reference)> = HashMap::new();
     work.remember(&material.parent, &savings, &mut known);
+    let mut left_out = false;
     for child in work.children(material) {
         let above = child.session.parent().and_then(|id| known.get(id));
         let first = savings.first().map(|(saving, _)| (saving.id.clone(), saving.reference.clone()));
         let above = above.cloned().or(first);
         let keep = (wishes.id == IdWish::Keep).then(|| child.session.id.clone());
-        savings.push(work.piece(
-            child,
-            &Selection::default(),
-            Wanted { id: keep, ..Wanted::default() },
-            above,
-        )?);
+        let before = (work.losses.clone(), work.notes.clone());
+        let (saving, made) =
+            work.piece(child, &Selection::default(), Wanted { id: keep, ..Wanted::default() }, above)?;
+        if savings.iter().any(|(other, _)| collide(&other.plan, &saving.plan)) {
+            (work.losses, work.notes) = before;
+            work.losses.add(LossKind::Subagents, None, None);
+            left_out = true;
+            continue;
+        }
+        savings.push((saving, made));
         work.remember(child, &savings, &mut known);
+    }
+    if left_out {
+        work.notes.push(format!(
+            "only one session can go into a store of {} that is yet to be made, so subagents stay behind; start \
+             the program once, or convert the session again with --replace",
+            wishes.to.declaration().name
+        ));
     }
     let view = material.parent.session.view(&wishes.selection);
     let tokens = estimated_tokens(view.messages.iter().copied());
@@ -82,6 +94,20 @@ fn id_of(piece: &Piece, wishes: &Wishes) -> Result<Wanted> {
             Ok(Wanted { id: None, variant: Some(random) })
         }
     }
+}
+
+/// Whether two plans would make the same file with different content, as they do for a database
+/// that is not there yet.
+fn collide(plan: &Plan, other: &Plan) -> bool {
+    let made = |step: &Step| match step {
+        Step::CreateFile { path, .. } => Some(path.clone()),
+        _ => None,
+    };
+    let same = |step: &Step| {
+        let path = made(step);
+        path.is_some() && plan.steps.iter().any(|taken| made(taken) == path && taken != step)
+    };
+    other.steps.iter().any(same)
 }
 
 /// Steps, each once: subagents of one session share directories and rows.

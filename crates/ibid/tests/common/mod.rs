@@ -46,6 +46,19 @@ pub(crate) fn home() -> Home {
     Home::new().with("codex", "0.171.0").with("pi", "1.6.0")
 }
 
+/// A home with the sessions of every harness that has a store.
+pub(crate) fn full_home() -> Home {
+    let cowork = if cfg!(target_os = "macos") {
+        "Library/Application Support/Claude/local-agent-mode-sessions"
+    } else if cfg!(windows) {
+        "AppData/Roaming/Claude/local-agent-mode-sessions"
+    } else {
+        ".config/Claude/local-agent-mode-sessions"
+    };
+    let home = home().with("claude-code", "2.1.332").with("opencode", "1.18.33");
+    home.with_tree("cowork/hand-written/local-agent-mode-sessions", cowork)
+}
+
 /// The program in a throw-away home.
 pub(crate) fn command(home: &Home) -> Command {
     let mut command = program();
@@ -86,7 +99,7 @@ pub(crate) fn ibid<const N: usize>(home: &Home, arguments: [&str; N]) -> Run {
 
 /// The stores of the harnesses in a home, without Ibid's own files.
 pub(crate) fn stores(home: &Home) -> Vec<Snapshot> {
-    [".codex", ".pi", ".claude", ".local/share/opencode"]
+    [".codex", ".pi", ".claude", ".local/share/opencode", ".config/Claude"]
         .map(|store| Snapshot::of(&home.path().join(store)))
         .to_vec()
 }
