@@ -185,7 +185,7 @@ impl Composer<'_> {
             SqlValue::from(self.id.as_str()),
             SqlValue::Integer(time),
             SqlValue::Integer(time),
-            SqlValue::from(data.to_json().as_str()),
+            SqlValue::from(parts::spelled(data).as_str()),
         ]);
     }
 

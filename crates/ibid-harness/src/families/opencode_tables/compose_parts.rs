@@ -18,6 +18,17 @@ pub(super) fn object<const N: usize>(fields: [(&str, i64); N]) -> Json {
     object.to_json()
 }
 
+/// The arguments as one object, each value spelled as it was.
+pub(super) fn spelled(arguments: &Arguments) -> Json {
+    let fields: Vec<String> = arguments
+        .clone()
+        .into_rest()
+        .iter()
+        .map(|argument| format!("{}:{}", Json::string(&argument.name).as_str(), argument.value.as_str()))
+        .collect();
+    Json::from_text(format!("{{{}}}", fields.join(","))).unwrap_or_else(|_| arguments.to_json())
+}
+
 /// The tokens of a call; all zero, as the program writes them, when they are not known.
 pub(super) fn tokens(usage: Option<&Usage>) -> Json {
     let usage = usage.copied().unwrap_or_default();
@@ -128,7 +139,7 @@ pub(super) fn call(
     part.push("type", "tool");
     part.push("tool", &encoded.name);
     part.push("callID", &call.id);
-    part.push("state", &state.to_json());
+    part.push("state", &spelled(&state));
     part
 }
 
