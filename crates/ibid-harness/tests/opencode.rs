@@ -89,7 +89,7 @@ fn a_fork_counts_only_the_turns_it_added() {
     }
 }
 
-// https://github.com/ryoppippi/ccusage/issues/455 (fault 29)
+// https://github.com/getagentseal/codeburn/issues/413 (fault 29)
 #[test]
 fn turns_that_only_look_alike_are_not_taken_for_copies() {
     let home = Home::with_database("1.18.33/opencode.sql");
@@ -147,7 +147,7 @@ fn a_compaction_that_no_summary_answers_hides_nothing() {
     assert_eq!(session.problems(), []);
 }
 
-// https://github.com/kylesnowschwartz/claude-code-transcripts/issues/7 (fault 52)
+// https://github.com/kenn-io/agentsview/issues/382 (fault 52)
 #[test]
 fn a_subagent_names_its_parent_and_the_call_that_started_it() {
     for home in [Home::with_database("1.18.33/opencode.sql"), Home::with_tree("1.0.152")] {
@@ -302,7 +302,7 @@ fn what_is_no_export_is_refused_with_the_reason() {
     }
 }
 
-// https://github.com/slopus/happy/issues/1035 (fault 37)
+// https://github.com/getpaseo/paseo/issues/3297 (fault 37)
 #[test]
 fn reading_a_database_in_use_leaves_no_trace() {
     let home = Home::with_database("1.18.33/opencode.sql");
@@ -339,7 +339,7 @@ fn a_write_into_the_log_changes_the_fingerprint_of_its_session_alone() {
     }
 }
 
-// https://github.com/ryoppippi/ccusage/issues/1048 (fault 39)
+// https://github.com/can1357/oh-my-pi/issues/11476 (fault 39)
 #[test]
 fn a_damaged_database_is_a_finding_and_not_an_empty_one() {
     let home = Home::empty();
@@ -447,7 +447,7 @@ fn one_bad_row_does_not_hide_the_others() {
     assert!(kinds.contains(&FindingKind::UnknownRecord));
 }
 
-// https://github.com/vshulcz/deja-vu/issues/1775 (fault 51)
+// https://github.com/getagentseal/codeburn/pull/1233 (fault 51)
 #[test]
 fn ids_are_keys_and_never_paths_or_patterns() {
     let home = Home::with_database("1.18.33/opencode.sql");
@@ -481,4 +481,39 @@ fn a_file_tells_whose_it_is() {
         assert!(found.id.as_str().starts_with(id));
     }
     assert_eq!(OpenCode::recognises(Path::new("other.json"), b"{\"messages\":[]}"), 0);
+}
+
+// https://github.com/NousResearch/hermes-agent/issues/42409 (fault 55)
+#[test]
+fn a_time_of_zero_is_unknown_and_others_are_milliseconds() {
+    let home = Home::with_database("1.18.33/opencode.sql");
+    let found = home.titled("A session with an abort", "");
+    let connection = Connection::open(home.database()).unwrap();
+    let id = found.id.as_str();
+    connection.execute("UPDATE session SET time_created = 0 WHERE id = ?1", [id]).unwrap();
+    let sql = "UPDATE message SET time_created = 0, data = json_remove(data, '$.time') \
+               WHERE id = (SELECT min(id) FROM message WHERE session_id = ?1)";
+    connection.execute(sql, [id]).unwrap();
+    drop(connection);
+    let common = home.read(&found);
+    assert_eq!(common.session.messages[0].at, None);
+    assert!(common.findings.iter().any(|finding| finding.kind == FindingKind::UnreadableTime));
+    let second = common.session.messages[1].at.unwrap();
+    assert_eq!(second.to_iso_milliseconds(), "2026-11-30T13:35:23.958Z");
+    assert_eq!(common.session.meta.started, Some(second));
+    assert_eq!(home.with_id(&found.id).meta, common.session.meta);
+}
+
+// https://github.com/klein-t/teebe/pull/77 (fault 35)
+#[test]
+fn an_answer_keeps_the_directory_it_was_given_in() {
+    let home = Home::with_database("1.18.33/opencode.sql");
+    let found = home.titled("A session with an abort", "");
+    let connection = Connection::open(home.database()).unwrap();
+    let sql = "UPDATE message SET data = json_set(data, '$.path.cwd', '/w/tree') WHERE data LIKE '%\"finish\":\"stop\"%'";
+    assert!(connection.execute(sql, []).unwrap() > 0);
+    drop(connection);
+    let session = home.read(&found).session;
+    assert_eq!(session.meta.cwd.as_deref(), Some("/home/dev/demo"));
+    assert_eq!(session.messages.last().unwrap().cwd.as_deref(), Some("/w/tree"));
 }

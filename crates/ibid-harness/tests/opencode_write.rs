@@ -158,7 +158,7 @@ fn expected(session: &Session) -> Vec<ibid_model::Essence> {
     essence(&prepare(session, &Selection::default(), &rules).messages)
 }
 
-// https://github.com/NousResearch/hermes-agent/issues/91548 (fault 28)
+// https://github.com/Dicklesworthstone/cross_agent_session_resumer/issues/9 (fault 28)
 #[test]
 fn a_converted_session_reads_as_what_was_said() {
     let all = sessions_of_all_harnesses();
@@ -207,7 +207,7 @@ fn well_formed(rows: &RowSet) {
                 let kind = if state["status"] == "completed" { "output" } else { "error" };
                 assert!(state[kind].is_string());
             }
-            // https://github.com/anthropics/claude-code/issues/10199 (fault 27): signatures stay behind.
+            // https://github.com/openclaw/openclaw/issues/101836 (fault 27): signatures stay behind.
             assert!(data["type"] != "reasoning");
         }
     }
@@ -242,7 +242,7 @@ fn parts(transcript: &Transcript<OpenCode>) -> Vec<serde_json::Value> {
     data.iter().map(|data| serde_json::from_str(data.as_str().unwrap()).unwrap()).collect()
 }
 
-// https://github.com/anomalyco/opencode/issues/1662 (fault 25)
+// https://github.com/Dicklesworthstone/cross_agent_session_resumer/pull/13 (fault 25)
 #[test]
 fn a_result_stands_in_the_part_of_its_call() {
     let result = ToolResult {

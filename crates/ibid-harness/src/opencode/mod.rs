@@ -17,7 +17,7 @@ use crate::core::{
 use crate::families::opencode_tables::body::{ExportBody, SessionBody};
 use crate::families::opencode_tables::records::Native;
 use crate::families::opencode_tables::store::{self, Layout, TablesHarness};
-use crate::families::opencode_tables::{assembly, compose, export, save};
+use crate::families::opencode_tables::{assembly, compose, delete, export, save};
 
 /// OpenCode.
 pub struct OpenCode;
@@ -155,7 +155,7 @@ impl Store for OpenCode {
     }
 
     fn delete(reference: &Reference, context: &Context<'_>) -> Result<Deleting, StoreError> {
-        store::delete::<OpenCode>(reference, context)
+        delete::delete::<OpenCode>(reference, context)
     }
 
     fn fingerprints(references: &[Reference], context: &Context<'_>) -> Vec<Result<Fingerprint, StoreError>> {

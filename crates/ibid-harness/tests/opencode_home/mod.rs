@@ -1,5 +1,6 @@
 //! Throw-away homes with real OpenCode stores, for the tests beside this folder.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test states what it expects")]
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::fs;

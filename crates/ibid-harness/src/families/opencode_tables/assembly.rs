@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 
 use ibid_model::{
-    Block, CarrierInfo, Compaction, Event, EventKind, Finding, FindingKind, Lineage, Message, MessageId,
-    Meta, ModelCall, Origin, Relation, Role, Session, Source, StopReason, Text, Timestamp, TitleOrigin,
-    ToolResult, Usage,
+    Block, CarrierInfo, Event, EventKind, Finding, FindingKind, Lineage, Message, MessageId, Meta, ModelCall,
+    Origin, Relation, Role, Session, Source, Text, Timestamp, TitleOrigin, ToolResult,
 };
 
+use super::compaction::Summaries;
 use super::fields::Fields;
 use super::parts;
 use super::records::{MessageRecord, Native, PartRecord, SessionRecord, small, time};
+use super::steps::stop;
 use super::{usage, whole_messages};
 use crate::core::Common;
 
@@ -118,65 +119,11 @@ fn typed_command(messages: &[MessageRecord], at: usize) -> bool {
     Fields::of(&only.data).and_then(|part| part.text("text")).is_some_and(|text| text == TYPED_COMMAND)
 }
 
-/// The messages that are summaries of a compacted history, and the messages that asked for them.
-struct Summaries {
-    asked: HashSet<Text>,
-    given: HashSet<Text>,
-}
-
-impl Summaries {
-    /// A history starts again at a message with a `compaction` part only when an assistant message
-    /// answers it that is a summary, is finished and has no error (measured).
-    fn of(messages: &[MessageRecord]) -> Summaries {
-        let mut summaries = Summaries { asked: HashSet::new(), given: HashSet::new() };
-        let asks: HashSet<&Text> =
-            messages.iter().filter(|m| compaction_part(m).is_some()).map(|m| &m.id).collect();
-        if asks.is_empty() {
-            return summaries;
-        }
-        for message in messages {
-            let Some(fields) = Fields::of(&message.data) else { continue };
-            let whole = fields.flag("summary") && fields.has("finish") && fields.json("error").is_none();
-            let Some(parent) = fields.text("parentID").filter(|_| whole) else { continue };
-            if asks.contains(&parent) {
-                summaries.asked.insert(parent);
-                summaries.given.insert(message.id.clone());
-            }
-        }
-        summaries
-    }
-}
-
-fn compaction_part(message: &MessageRecord) -> Option<&PartRecord> {
-    message.parts.iter().find(|part| {
-        part.data.contains("compaction")
-            && Fields::of(&part.data).and_then(|part| part.text("type")).is_some_and(|t| t == "compaction")
-    })
-}
-
-/// One model call's share of an assistant message.
-#[derive(Default)]
-struct Step {
-    blocks: Vec<Block>,
-    results: Vec<ToolResult>,
-    ended: Option<Timestamp>,
-    usage: Option<Usage>,
-    reason: Option<Text>,
-    sources: Vec<Source>,
-    finished: bool,
-}
-
-impl Step {
-    fn is_begun(&self) -> bool {
-        self.finished || !self.blocks.is_empty()
-    }
-}
-
 /// The session in the making.
 pub(crate) struct Assembly {
     pub(crate) session: Session,
     pub(crate) findings: Vec<Finding>,
-    ids: HashSet<MessageId>,
+    pub(super) ids: HashSet<MessageId>,
     /// The message before the next one.
     pub(crate) last: Option<MessageId>,
     /// The last message before a revert, once it was reached.
@@ -437,56 +384,14 @@ impl Assembly {
         }
     }
 
-    /// The message cut at its model calls. Each begins with a `step-start` part; older versions
-    /// have several in one message.
-    fn steps(&mut self, record: &MessageRecord, at: Option<Timestamp>) -> Vec<Step> {
-        let mut steps = Vec::new();
-        let mut step = Step::default();
-        for part in &record.parts {
-            let Some(fields) = Fields::of(&part.data) else {
-                self.malformed("the part is no JSON object", &part.source);
-                continue;
-            };
-            let kind = fields.text("type").unwrap_or_default();
-            let content = matches!(kind.as_str(), "text" | "reasoning" | "file" | "tool");
-            if (kind == "step-start" && step.is_begun()) || (content && step.finished) {
-                steps.push(std::mem::take(&mut step));
-            }
-            step.sources.push(part.source.clone());
-            match kind.as_str() {
-                "step-start" => {}
-                "text" => step.blocks.push(Block::text(fields.text("text").unwrap_or_default())),
-                "reasoning" => step.blocks.push(parts::reasoning(&fields)),
-                "file" => match parts::file(&fields) {
-                    Some(block) => step.blocks.push(block),
-                    None => self.malformed("the file has no address", &part.source),
-                },
-                "tool" => match parts::tool(&fields, &part.id) {
-                    Some(tool) => {
-                        step.blocks.push(Block::ToolUse(tool.call));
-                        step.ended = step.ended.max(tool.ended);
-                        match tool.result {
-                            Some(result) => step.results.push(result),
-                            None => self.count_open_call(),
-                        }
-                    }
-                    None => self.malformed("the call has no tool or no state", &part.source),
-                },
-                "step-finish" => {
-                    step.finished = true;
-                    step.reason = fields.text("reason");
-                    let tokens = fields.object("tokens");
-                    step.usage = tokens.map(|tokens| usage::of_call(&tokens, fields.number("cost")));
-                }
-                _ => self.other_part(&kind, &fields, part, at),
-            }
-        }
-        steps.push(step);
-        steps
-    }
-
     /// A part that is no conversation.
-    fn other_part(&mut self, kind: &Text, fields: &Fields<'_>, part: &PartRecord, at: Option<Timestamp>) {
+    pub(super) fn other_part(
+        &mut self,
+        kind: &Text,
+        fields: &Fields<'_>,
+        part: &PartRecord,
+        at: Option<Timestamp>,
+    ) {
         let kind = match kind.as_str() {
             "patch" | "snapshot" => EventKind::Snapshot,
             "retry" => EventKind::Error,
@@ -519,46 +424,6 @@ impl Assembly {
             json: small(ibid_model::Json::from_text(part.data.clone()).ok()),
             sources: vec![part.source.clone()],
         });
-    }
-
-    /// The history before a summary was compacted.
-    fn compaction(&mut self, record: &MessageRecord, fields: &Fields<'_>, at: Option<Timestamp>) {
-        self.session.compactions.push(Compaction {
-            after: self.last.clone(),
-            summary: Some(record.id.clone().into()),
-            text: None,
-            // Filled in at the end from the message that asked.
-            first_kept: fields.text("parentID").map(MessageId::from),
-            trigger: None,
-            tokens_before: None,
-            at,
-            sources: vec![record.source.clone()],
-        });
-    }
-
-    /// Says of each compaction what the message that asked for it says. One whose tail begins at a
-    /// message that is not there has no effect (measured), and is none.
-    fn complete_compactions(&mut self, messages: &[MessageRecord]) {
-        let mut compactions = std::mem::take(&mut self.session.compactions);
-        compactions.retain_mut(|compaction| {
-            let asked = compaction.first_kept.take();
-            let asked = asked.and_then(|id| messages.iter().find(|message| message.id == id.as_str()));
-            let Some(part) = asked.and_then(compaction_part) else { return false };
-            let Some(fields) = Fields::of(&part.data) else { return false };
-            compaction.trigger = Some(if fields.flag("auto") { "auto" } else { "manual" }.into());
-            compaction.sources.push(part.source.clone());
-            let Some(tail) = fields.text("tail_start_id") else { return true };
-            compaction.first_kept = self.ids.get(tail.as_str()).cloned();
-            compaction.first_kept.is_some()
-        });
-        let given: HashSet<&MessageId> = compactions.iter().filter_map(|c| c.summary.as_ref()).collect();
-        for message in &mut self.session.messages {
-            if message.origin == Origin::Summary && !given.contains(&message.id) {
-                message.origin = Origin::Model;
-            }
-        }
-        drop(given);
-        self.session.compactions = compactions;
     }
 
     fn finish(mut self, native: &Native, last_copied: Option<MessageId>) -> Common {
@@ -603,12 +468,4 @@ impl Assembly {
 fn sources(record: &MessageRecord) -> Vec<Source> {
     let parts = record.parts.iter().map(|part| part.source.clone());
     std::iter::once(record.source.clone()).chain(parts).collect()
-}
-
-fn stop(step: &Step, fields: &Fields<'_>, error: Option<&Fields<'_>>, last: bool) -> Option<StopReason> {
-    if last && let Some(error) = error {
-        return Some(usage::stop_of_error(error.text("name").as_deref().unwrap_or_default()));
-    }
-    let whole = fields.text("finish").filter(|_| last);
-    whole.or_else(|| step.reason.clone()).map(|word| usage::stop_reason(&word))
 }

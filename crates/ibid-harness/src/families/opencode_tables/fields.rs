@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(fields.objects("list").len(), 1);
     }
 
-    // https://github.com/anthropics/claude-code/issues/6836 (fault 20)
+    // https://github.com/anthropics/claude-code/issues/68325 (fault 20)
     #[test]
     fn half_a_surrogate_pair_reads_as_the_replacement_character() {
         let text = Text::from(r#"{"a":"x\ud83d y\n"}"#);

@@ -6,9 +6,11 @@
 
 pub(crate) mod assembly;
 pub mod body;
+mod compaction;
 pub(crate) mod compose;
 mod compose_parts;
 pub(crate) mod database;
+pub(crate) mod delete;
 pub(crate) mod export;
 pub(crate) mod fields;
 mod ids;
@@ -17,6 +19,7 @@ pub(crate) mod outline;
 pub(crate) mod parts;
 pub(crate) mod records;
 pub(crate) mod save;
+mod steps;
 pub mod store;
 pub(crate) mod tools;
 pub(crate) mod tree;

@@ -57,7 +57,8 @@ fn read_messages(
     second: bool,
     meta: &mut Meta,
 ) -> rusqlite::Result<()> {
-    let sql = "SELECT min(time_created), max(time_created), count(*) FROM message WHERE session_id = ?1";
+    let sql =
+        "SELECT min(nullif(time_created, 0)), max(time_created), count(*) FROM message WHERE session_id = ?1";
     let (first, last, count): (Option<i64>, Option<i64>, i64) =
         connection.query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     if count == 0 && second {
@@ -90,7 +91,8 @@ fn read_messages(
 }
 
 fn read_whole(connection: &Connection, id: &str, subagent: bool, meta: &mut Meta) -> rusqlite::Result<()> {
-    let sql = "SELECT min(time_created), max(time_created) FROM session_message WHERE session_id = ?1";
+    let sql =
+        "SELECT min(nullif(time_created, 0)), max(time_created) FROM session_message WHERE session_id = ?1";
     let (first, last): (Option<i64>, Option<i64>) =
         connection.query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
     stamp(meta, time(first));
