@@ -58,8 +58,9 @@ impl Files {
         }
         files.look_for_audit(root, place::audit(&storage));
         files.look_into_projects(root, &place::projects(&storage));
-        let holds_something =
-            |folder: &PathBuf| fs::read_dir(folder).is_ok_and(|mut list| list.next().is_some());
+        let holds_something = |folder: &PathBuf| {
+            !folder.is_symlink() && fs::read_dir(folder).is_ok_and(|mut list| list.next().is_some())
+        };
         files.companions = COMPANIONS.iter().map(|name| storage.join(name)).filter(holds_something).collect();
         Ok(files)
     }

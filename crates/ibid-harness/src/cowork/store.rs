@@ -165,31 +165,47 @@ fn without_copies(records: Vec<PathBuf>, findings: &mut Vec<Finding>) -> Vec<Pat
 }
 
 /// The record first, so that the session is out of sight, then everything of it. Only what lies
-/// exactly at `<root>/<organisation>/<account>/[agent/]local_*.json` is taken for a record.
+/// exactly at `<root>/<organisation>/<account>/[agent/]local_*.json` is taken for a record, and
+/// only what lies in the folder of such a one for its subagent.
 fn delete(reference: &Reference) -> Result<Deleting, StoreError> {
     let path = &reference.path;
     let not_found = || StoreError::NotFound { harness: DECLARATION.name, reference: reference.to_string() };
-    if place::subagent(path).is_some() {
-        let reason = "keeps a subagent inside the session that started it; delete that session";
-        return Err(StoreError::Unsupported { harness: DECLARATION.name, reason });
-    }
-    let real = inside(&reference.root, path).map_err(|error| absent(reference, error))?;
-    let real_root = inside(&reference.root, &reference.root).map_err(|error| absent(reference, error))?;
-    let below = real.strip_prefix(&real_root).map_err(|_| not_found())?;
-    if path.is_symlink() || !path.is_file() || !is_place_of_record(below) {
+    let real = |path: &Path| inside(&reference.root, path).map_err(|error| absent(reference, error));
+    let subagent = place::subagent(path);
+    let storage = place::storage(subagent.as_ref().map_or(path, |own| &own.record));
+    let (real_root, real_path) = (real(&reference.root)?, real(path)?);
+    let real_storage = match &subagent {
+        Some(_) => real(&storage)?,
+        None => place::storage(&real_path),
+    };
+    let below = real_storage.strip_prefix(&real_root).map_err(|_| not_found())?;
+    if path.is_symlink() || !path.is_file() || !is_place_of_session(below) {
         return Err(not_found());
     }
-    let expected = ContentStamp::of(path).map_err(|_| not_found())?;
-    let mut steps = vec![Step::TrashFile { path: path.clone(), expected: Some(expected) }];
-    let storage = place::storage(path);
-    if storage.is_dir() && !storage.is_symlink() {
+    let trash = |path: PathBuf| {
+        let expected = ContentStamp::of(&path).map_err(|_| not_found())?;
+        Ok::<_, StoreError>(Step::TrashFile { path, expected: Some(expected) })
+    };
+    let mut steps = vec![trash(path.clone())?];
+    if subagent.is_some() {
+        if !real_path.starts_with(&real_storage) {
+            return Err(not_found());
+        }
+        let meta = place::agent_meta(path);
+        if meta.is_file() && !meta.is_symlink() {
+            steps.push(trash(meta)?);
+        }
+    } else if !place::is_record(path) {
+        return Err(not_found());
+    } else if storage.is_dir() && !storage.is_symlink() {
         steps.push(Step::TrashDirectory { path: storage });
     }
     let plan = Plan::new(steps).label("harness", DECLARATION.id.as_str()).label("session", place::stem(path));
     Ok(Deleting { plan, roots: vec![reference.root.clone()] })
 }
 
-fn is_place_of_record(below: &Path) -> bool {
+/// Whether a path below the root is where the folder of a session lies, or would lie.
+fn is_place_of_session(below: &Path) -> bool {
     let parts: Vec<String> = below.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     let is_uuid = |name: &String| Uuid::parse_str(name).is_ok();
     let (organisation, account) = match parts.as_slice() {
@@ -197,5 +213,5 @@ fn is_place_of_record(below: &Path) -> bool {
         [organisation, account, agent, _] if agent == AGENT => (organisation, account),
         _ => return false,
     };
-    is_uuid(organisation) && is_uuid(account) && place::is_record(below)
+    is_uuid(organisation) && is_uuid(account) && place::is_record(&below.with_extension("json"))
 }

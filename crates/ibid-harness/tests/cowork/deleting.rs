@@ -54,11 +54,17 @@ fn only_what_lies_where_records_lie_can_be_deleted() {
 }
 
 #[test]
-fn a_subagent_is_not_deleted_by_itself() {
+fn a_subagent_goes_with_the_document_beside_it_and_nothing_else() {
     let home = Home::built();
     let child = Cowork::children(&home.at(&format!("{FIRST}/local_one.json")), &home.context()).remove(0);
-    let error = Cowork::delete(&child, &home.context()).unwrap_err();
-    assert!(error.to_string().contains("delete that session"), "{error}");
+    let deleting = Cowork::delete(&child, &home.context()).unwrap();
+    let [Step::TrashFile { path, .. }, Step::TrashFile { path: meta, .. }] = deleting.plan.steps.as_slice()
+    else {
+        panic!("{:?}", deleting.plan)
+    };
+    assert_eq!((path, meta), (&child.path, &child.path.with_extension("meta.json")));
+    let elsewhere = home.write("notes/local_x/.claude/projects/-p/c/subagents/agent-a.jsonl", "");
+    assert!(Cowork::delete(&home.reference(&elsewhere), &home.context()).is_err());
 }
 
 #[cfg(unix)]

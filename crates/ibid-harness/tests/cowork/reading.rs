@@ -164,7 +164,7 @@ fn a_subagent_that_another_one_started_is_that_ones_child() {
     fs::write(&first.path, rows + "\n").unwrap();
     let parent = home.find("local_one/deeper").lineage[0].parent.clone().unwrap();
     assert_eq!(parent, "local_one/afc6dde99f2bcef8a");
-    assert_eq!(Cowork::children(&reference, &home.context()), [first.clone()]);
+    assert_eq!(Cowork::children(&reference, &home.context()), std::slice::from_ref(&first));
     assert_eq!(Cowork::children(&first, &home.context()).len(), 1);
 }
 
