@@ -220,7 +220,8 @@ impl Machine {
     /// # Errors
     /// When it cannot be read.
     pub(crate) fn load(&self, found: &Found) -> Result<AnyTranscript> {
-        Ok(found.harness.load(&found.session.reference, &self.context())?)
+        let load = || found.harness.load(&found.session.reference, &self.context());
+        Ok(output::with_patience("reading the session", load)?)
     }
 }
 

@@ -1,9 +1,10 @@
 //! What the program prints: data on stdout, everything else on stderr.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ibid_harness::{Discovered, Progress};
@@ -69,7 +70,27 @@ pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<()> {
     }
     let mut text = serde_json::to_string_pretty(&Versioned { ibid: JSON_VERSION, value })?;
     text.push('\n');
-    print(&text)
+    print(&json_for_terminals(&text))
+}
+
+/// JSON that says the same and steers no terminal: JSON escapes only the control characters below
+/// U+0020, and those above U+007F and the direction marks are written as escapes here. They can
+/// stand in strings alone.
+// https://github.com/vercel/ai/pull/20052 (fault 62)
+pub(crate) fn json_for_terminals(json: &str) -> Cow<'_, str> {
+    let steers = |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if !json.contains(steers) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if steers(c) {
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// Prints a note for the person to stderr.
@@ -165,30 +186,22 @@ fn skip_string(chars: &mut Chars<'_>) {
     }
 }
 
-/// Runs something that may take long, with a progress bar on stderr once half a second is over.
+/// Runs something that may take long, with a progress bar on stderr once half a second is over;
+/// as long as nothing is counted, it turns.
 pub(crate) fn with_progress<T>(what: &'static str, progress: &Progress, run: impl FnOnce() -> T) -> T {
     if !io::stderr().is_terminal() {
         return run();
     }
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let watcher = scope.spawn(|| {
             let mut bar: Option<ProgressBar> = None;
-            let mut waited = Duration::ZERO;
+            let begin = Instant::now();
             while !over.load(Ordering::Relaxed) {
                 std::thread::park_timeout(Duration::from_millis(50));
-                waited += Duration::from_millis(50);
-                if waited < Duration::from_millis(500) {
-                    continue;
+                if begin.elapsed() >= Duration::from_millis(500) {
+                    advance(bar.get_or_insert_with(|| ProgressBar::no_length().with_message(what)), progress);
                 }
-                let (found, read) = progress.counts();
-                let bar = bar.get_or_insert_with(|| {
-                    let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}");
-                    let bar = ProgressBar::new(0).with_message(what);
-                    if let Ok(style) = style { bar.with_style(style) } else { bar }
-                });
-                bar.set_length(found as u64);
-                bar.set_position(read as u64);
             }
             if let Some(bar) = bar {
                 bar.finish_and_clear();
@@ -196,8 +209,27 @@ pub(crate) fn with_progress<T>(what: &'static str, progress: &Progress, run: imp
         });
         let result = run();
         over.store(true, Ordering::Relaxed);
+        watcher.thread().unpark();
         result
     })
+}
+
+fn advance(bar: &ProgressBar, progress: &Progress) {
+    let (found, read) = progress.counts();
+    let template = if found == 0 { "{msg} {spinner}" } else { "{msg} {bar:30} {pos}/{len}" };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    if found > 0 {
+        bar.set_length(found as u64);
+        bar.set_position(read as u64);
+    }
+    bar.tick();
+}
+
+/// Runs something of unknown length that may take long.
+pub(crate) fn with_patience<T>(what: &'static str, run: impl FnOnce() -> T) -> T {
+    with_progress(what, &Progress::default(), run)
 }
 
 /// The message that lists what an ambiguous name could mean.
@@ -270,6 +302,14 @@ mod tests {
         assert_eq!(clean("x\u{1b}]0;title\u{1b}\\y"), "xy");
         assert_eq!(clean("c1 \u{9b}2Jdone"), "c1 done");
         assert_eq!(clean("naïve 外주 é"), "naïve 外주 é");
+    }
+
+    #[test]
+    fn json_says_the_same_and_steers_no_terminal() {
+        let value = serde_json::json!({"title": "a\u{9b}2Jb\u{202e}c\u{7f}é"});
+        let text = json_for_terminals(&value.to_string()).into_owned();
+        assert_eq!(text, r#"{"title":"a\u009b2Jb\u202ec\u007fé"}"#);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 
     #[test]

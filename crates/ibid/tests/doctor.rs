@@ -57,3 +57,37 @@ fn json_has_everything() {
     }
     assert!(json["roots"].as_array().unwrap().iter().any(|root| root["state"] == "fine"));
 }
+
+/// A write whose process ends right before it counts as done.
+fn leave_unfinished(home: &Home) -> std::path::PathBuf {
+    use ibid_carrier::plan::{Action, Content, Engine, Plan, Policy, Step, When};
+    let root = home.path().join(".pi/agent/sessions");
+    let path = root.join("half.jsonl");
+    let step = Step::CreateFile { path: path.clone(), content: Content::from("{}\n"), private: true };
+    let engine = Engine::new(home.path().join(".local/share/ibid"));
+    let commit = || {
+        engine.commit_observed(&Plan::new(vec![step]), &Policy::within([root]), &mut |point| {
+            if (point.when, point.action) == (When::After, Action::Stage) {
+                std::panic::resume_unwind(Box::new("the process ends here"));
+            }
+            Ok(())
+        })
+    };
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(commit)).is_err());
+    path
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_write_that_did_not_finish_is_named_by_readers_and_undone_by_fix() {
+    let home = healthy();
+    let path = leave_unfinished(&home);
+    let overview = ibid(&home, []).ends(0);
+    assert!(overview.stdout.contains("unfinished-write"), "{}", overview.stdout);
+    let json = ibid(&home, ["doctor", "--json"]).ends(1).json();
+    assert_eq!(json["unfinished"].as_array().unwrap().len(), 1);
+    let fixed = ibid(&home, ["doctor", "--fix"]).ends(0);
+    assert!(fixed.stdout.contains("it was undone"), "{}", fixed.stdout);
+    assert!(!path.exists());
+    assert!(!ibid(&home, []).stdout.contains("unfinished-write"));
+}

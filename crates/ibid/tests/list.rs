@@ -1,6 +1,6 @@
 use std::process::Stdio;
 
-use crate::common::{CODEX_CHILD, Home, command, finish, full_home, home, ibid, stores};
+use crate::common::{CODEX_CHILD, Home, command, finish, full_home, home, ibid, program, stores};
 
 #[test]
 fn sessions_come_newest_first() {
@@ -101,9 +101,13 @@ fn a_title_cannot_steer_the_terminal() {
     let evil = text.replace("a folder with spaces", "a \\u001b]52;c;aGk=\\u0007folder\\u001b[2J\\u009b31m");
     assert_ne!(text, evil);
     let home = home.with_file(place, evil);
-    for run in [ibid(&home, ["list"]).ends(0), ibid(&home, ["show", "pi:01a22ca2-d13e", "--full"]).ends(0)] {
+    for run in [
+        ibid(&home, ["list"]).ends(0),
+        ibid(&home, ["list", "--json"]).ends(0),
+        ibid(&home, ["show", "pi:01a22ca2-d13e", "--full"]).ends(0),
+    ] {
         assert!(!run.stdout.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{:?}", run.stdout);
-        assert!(run.stdout.contains("a folder"), "{:?}", run.stdout);
+        assert!(run.stdout.contains("do-shell please: a "), "{:?}", run.stdout);
     }
 }
 
@@ -117,6 +121,14 @@ fn a_named_home_never_reads_variables() {
     command.env("PI_CODING_AGENT_DIR", real.path().join(".pi/agent")).env("HOME", real.path());
     let run = finish(command).ends(1);
     assert_eq!(run.json()["sessions"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn the_home_can_be_named_by_the_environment() {
+    let home = home();
+    let mut command = program();
+    command.arg("list").env("IBID_HOME", home.path());
+    assert!(finish(command).ends(0).stdout.contains("codex:"));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use ibid_model::Text;
 
 use crate::exit::Exit;
 use crate::machine::{Machine, harness};
+use crate::output;
 use crate::selection::SelectionArguments;
 use crate::transfer::{IdWish, Material, Wishes, prepare, refusal};
 
@@ -108,8 +109,8 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     let material = Material::load(machine, &found)?;
     wishes.selection = arguments.selection.of(&material.parent.session, found.name.span)?;
     let has_cwd = wishes.cwd.is_some() || material.parent.session.meta.cwd.is_some();
-    let transfer =
-        prepare(machine, &material, &wishes).map_err(|error| refusal(error, wishes.to, has_cwd))?;
+    let transfer = output::with_patience("converting", || prepare(machine, &material, &wishes))
+        .map_err(|error| refusal(error, wishes.to, has_cwd))?;
     transfer.carry_out(machine, arguments.target.is_dry_run())?;
     Ok(Exit::Done)
 }

@@ -118,7 +118,7 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
 
 fn written(document: &SessionDocument, format: Format, selection: &Selection) -> Result<(String, Losses)> {
     match format {
-        Format::Ibid => Ok((document.to_text()?, Losses::none())),
+        Format::Ibid => Ok((output::json_for_terminals(&document.to_text()?).into_owned(), Losses::none())),
         Format::Markdown => Ok((markdown(document, selection), Losses::none())),
         Format::Simple => {
             let simple = harness("simple")?;
@@ -128,7 +128,8 @@ fn written(document: &SessionDocument, format: Format, selection: &Selection) ->
             let mut losses = converted.losses;
             let left = document.children.len() as u64;
             losses.add_many(LossKind::Subagents, left, None, None);
-            Ok((with_redactions(text, document.redactions)?, losses))
+            let text = with_redactions(text, document.redactions)?;
+            Ok((output::json_for_terminals(&text).into_owned(), losses))
         }
     }
 }

@@ -10,6 +10,7 @@ use ibid_model::SessionDocument;
 use crate::commands::convert::TargetArguments;
 use crate::exit::{Exit, Failure};
 use crate::machine::{Machine, harness};
+use crate::output;
 use crate::selection::SelectionArguments;
 use crate::transfer::{Material, prepare, refusal};
 
@@ -45,8 +46,8 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     let material = material(&arguments.file, &text, from)?;
     wishes.selection = arguments.selection.of(&material.parent.session, None)?;
     let has_cwd = wishes.cwd.is_some() || material.parent.session.meta.cwd.is_some();
-    let transfer =
-        prepare(machine, &material, &wishes).map_err(|error| refusal(error, wishes.to, has_cwd))?;
+    let transfer = output::with_patience("converting", || prepare(machine, &material, &wishes))
+        .map_err(|error| refusal(error, wishes.to, has_cwd))?;
     transfer.carry_out(machine, arguments.target.is_dry_run())?;
     Ok(Exit::Done)
 }

@@ -128,7 +128,7 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     if arguments.jsonl {
         let mut lines = String::new();
         for session in &sessions {
-            lines.push_str(&serde_json::to_string(&row(session))?);
+            lines.push_str(&output::json_for_terminals(&serde_json::to_string(&row(session))?));
             lines.push('\n');
         }
         output::print(&lines)?;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
+use ibid_carrier::plan::Unfinished;
 use ibid_harness::{Class, Discovery};
 use ibid_model::{Finding, Timestamp};
 use serde::Serialize;
@@ -40,7 +41,10 @@ struct Overview<'a> {
 pub(crate) fn run(machine: &Machine) -> Result<Exit> {
     let discoveries = machine.discover(ibid_harness::all());
     let rows = rows(&discoveries);
-    let findings: Vec<&Finding> = discoveries.iter().flat_map(|discovery| &discovery.findings).collect();
+    // A write that did not finish is for the next command that writes; here it is only named.
+    let unfinished: Vec<Finding> = machine.engine().pending()?.iter().map(Unfinished::finding).collect();
+    let unreadable = discoveries.iter().flat_map(|discovery| &discovery.findings);
+    let findings: Vec<&Finding> = unreadable.chain(&unfinished).collect();
     let found = rows.iter().any(|row| row.sessions + row.subagents > 0);
     if machine.json {
         let complete = findings.is_empty();
@@ -104,7 +108,7 @@ fn text(rows: &[HarnessRow], findings: &[&Finding]) -> String {
         }
     }
     if !findings.is_empty() {
-        let _ = writeln!(text, "\nNot everything could be read:");
+        let _ = writeln!(text, "\nNot all is well:");
         text.push_str(&output::findings_text(findings.iter().copied().take(FINDINGS_SHOWN)));
         if findings.len() > FINDINGS_SHOWN {
             let _ = writeln!(

@@ -9,6 +9,7 @@ use ibid_model::{Selection, SessionId, essence};
 
 use super::{Made, Transfer};
 use crate::machine::Machine;
+use crate::output;
 
 impl Transfer {
     /// The id of the session that is made.
@@ -54,7 +55,8 @@ impl Transfer {
             }
             Ok(())
         };
-        let committed = machine.engine().commit_observed(&self.plan, &self.policy, &mut read_back);
+        let commit = || machine.engine().commit_observed(&self.plan, &self.policy, &mut read_back);
+        let committed = output::with_patience("writing and reading back", commit);
         match (committed, problem) {
             (Ok(committed), _) => Ok(committed),
             (Err(error), None) => Err(error.into()),
