@@ -1,5 +1,12 @@
 //! Writing into OpenCode's stores, and deleting from them.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test states what it expects"
+)]
+
 mod opencode_home;
 
 use std::fs;
@@ -199,7 +206,13 @@ fn well_formed(rows: &RowSet) {
             let data: serde_json::Value = serde_json::from_str(data.as_str().unwrap()).unwrap();
             if name == "message" {
                 assert!(data["time"]["created"].is_i64() && data["agent"].is_string());
-                assert!(data["role"] == "user" || data["tokens"]["cache"]["read"].is_u64());
+                let model = if data["role"] == "user" { &data["model"] } else { &data };
+                assert!(model["providerID"].is_string() && model["modelID"].is_string());
+                let answer = ["mode", "parentID"].iter().all(|key| data[key].is_string())
+                    && data["path"]["root"].is_string()
+                    && data["cost"].is_number()
+                    && data["tokens"]["cache"]["read"].is_u64();
+                assert!(data["role"] == "user" || answer, "{data}");
             }
             if data["type"] == "tool" {
                 let state = &data["state"];

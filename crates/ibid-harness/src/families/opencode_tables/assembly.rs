@@ -102,6 +102,11 @@ pub(crate) fn created(record: &MessageRecord, fields: &Fields<'_>) -> Option<Tim
     time(record.created).or_else(|| time(own()))
 }
 
+/// The model that wrote a message.
+pub(crate) fn model_of(fields: &Fields<'_>) -> Option<Text> {
+    fields.text("modelID").filter(|model| !model.is_empty() && *model != super::compose_parts::UNKNOWN)
+}
+
 /// The text of a part of a user message that no program put there.
 pub(crate) fn typed_text(part: &Fields<'_>) -> Option<Text> {
     let text = match part.text("type")?.as_str() {
@@ -323,7 +328,7 @@ impl Assembly {
         is_summary: bool,
         typed_command: bool,
     ) {
-        let model = fields.text("modelID").filter(|model| !model.is_empty());
+        let model = model_of(fields);
         if let Some(model) = &model {
             self.session.meta.model = Some(model.clone());
         }

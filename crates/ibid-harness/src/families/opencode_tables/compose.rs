@@ -60,6 +60,7 @@ pub(crate) fn from_common(
         asked: None,
         waiting: Vec::new(),
         summaries: 0,
+        next_model: None,
         written: HashMap::new(),
     };
     composer.conversation(&prepared, &times);
@@ -106,6 +107,11 @@ impl Times {
     }
 }
 
+/// The first model that wrote from this message on.
+fn models(prepared: &Prepared, at: usize) -> Option<Text> {
+    prepared.messages.get(at..)?.iter().find_map(|message| message.model.clone())
+}
+
 fn usage_by_message(session: &Session) -> HashMap<MessageId, Usage> {
     let mut usage: HashMap<MessageId, Usage> = HashMap::new();
     for call in &session.calls {
@@ -132,6 +138,8 @@ struct Composer<'a> {
     /// What the program put in front of the next user message.
     waiting: Vec<Arguments>,
     summaries: u64,
+    /// The model that answers what comes next.
+    next_model: Option<Text>,
     /// The rows that messages became.
     written: HashMap<MessageId, String>,
 }
@@ -140,7 +148,11 @@ impl Composer<'_> {
     fn conversation(&mut self, prepared: &Prepared, times: &Times) {
         let mut compactions = prepared.compactions.iter().peekable();
         let mut messages = prepared.messages.iter().zip(&times.messages).enumerate().peekable();
+        self.next_model = models(prepared, 0).or_else(|| self.session.meta.model.clone());
         while let Some((at, (message, time))) = messages.next() {
+            if message.role == Role::User {
+                self.next_model = models(prepared, at).or_else(|| self.next_model.take());
+            }
             while let Some((_, compaction)) = compactions.next_if(|(before, _)| *before <= at) {
                 self.compaction(compaction, message, *time);
             }
@@ -204,6 +216,7 @@ impl Composer<'_> {
         data.push("role", "user");
         data.push("time", &parts::object([("created", time)]));
         data.push("agent", "build");
+        data.push("model", &parts::model(self.next_model.as_ref()));
         let id = self.row(&data, time);
         for part in &written {
             self.part(&id, part, time);
@@ -216,7 +229,9 @@ impl Composer<'_> {
         let usage = self.usage.remove(&message.id);
         let mut data = Arguments::default();
         data.push("role", "assistant");
-        data.push_some("parentID", self.asked.as_ref());
+        // What nobody asked for answers a message that is not there; the screen wants a name.
+        let asked = self.asked.clone().unwrap_or_else(|| self.ids.next("msg", time));
+        data.push("parentID", &asked);
         data.push("mode", "build");
         data.push("agent", "build");
         self.tail_of_assistant(&mut data, message, usage.as_ref(), time, end);
@@ -277,7 +292,8 @@ impl Composer<'_> {
         data.push("path", &path.to_json());
         data.push("cost", &usage.and_then(|usage| usage.cost_usd).unwrap_or(0.0));
         data.push("tokens", &parts::tokens(usage));
-        data.push_some("modelID", message.model.as_ref());
+        data.push("modelID", parts::model_name(message.model.as_ref()));
+        data.push("providerID", parts::provider(message.model.as_ref()));
         data.push("time", &parts::object([("created", time), ("completed", end)]));
         data.push_some("finish", message.stop.as_ref().map(finish_word).as_ref());
     }
@@ -308,6 +324,7 @@ impl Composer<'_> {
         data.push("role", "user");
         data.push("time", &parts::object([("created", time)]));
         data.push("agent", "build");
+        data.push("model", &parts::model(self.next_model.as_ref()));
         let asked = self.row(&data, time);
         let mut part = Arguments::default();
         part.push("type", "compaction");
@@ -364,6 +381,13 @@ impl Composer<'_> {
         if session.id != self.id.as_str() {
             losses.add(LossKind::SessionId, None, None);
         }
+        // The screen shows no session whose messages lack one, and no source says which it was.
+        losses.add_many(
+            LossKind::FieldFilled,
+            prepared.messages.iter().filter(|message| message.origin != Origin::Tools).count() as u64,
+            Some("the provider of the model"),
+            None,
+        );
         losses.add_many(LossKind::MessageIds, prepared.messages.len() as u64, None, None);
     }
 

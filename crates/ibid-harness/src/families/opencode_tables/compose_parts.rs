@@ -29,6 +29,37 @@ pub(super) fn spelled(arguments: &Arguments) -> Json {
     Json::from_text(format!("{{{}}}", fields.join(","))).unwrap_or_else(|_| arguments.to_json())
 }
 
+/// What stands for a model whose name is not known.
+pub(super) const UNKNOWN: &str = "unknown";
+
+/// The name of a model.
+pub(super) fn model_name(model: Option<&Text>) -> &str {
+    model.map_or(UNKNOWN, Text::as_str)
+}
+
+/// The provider that is usually meant with a model of this name. The program calls a model by both,
+/// and no other harness keeps the provider in every message.
+pub(super) fn provider(model: Option<&Text>) -> &'static str {
+    const FAMILIES: [(&str, &[&str]); 5] = [
+        ("anthropic", &["claude"]),
+        ("openai", &["gpt-", "o1", "o3", "o4", "codex", "chatgpt"]),
+        ("google", &["gemini"]),
+        ("xai", &["grok"]),
+        ("deepseek", &["deepseek"]),
+    ];
+    let name = model_name(model);
+    let family = FAMILIES.iter().find(|(_, names)| names.iter().any(|begin| name.starts_with(begin)));
+    family.map_or(UNKNOWN, |(provider, _)| provider)
+}
+
+/// The model that a prompt was sent to.
+pub(super) fn model(model: Option<&Text>) -> Json {
+    let mut object = Arguments::default();
+    object.push("providerID", provider(model));
+    object.push("modelID", model_name(model));
+    object.to_json()
+}
+
 /// The tokens of a call; all zero, as the program writes them, when they are not known.
 pub(super) fn tokens(usage: Option<&Usage>) -> Json {
     let usage = usage.copied().unwrap_or_default();

@@ -4,7 +4,7 @@ use ibid_carrier::sqlite::{SqlValue, SqliteError, read_rows};
 use ibid_model::{Lineage, Meta, SessionId, Text};
 use rusqlite::Connection;
 
-use super::assembly::{lineage_of, meta_of, stamp, typed_text};
+use super::assembly::{lineage_of, meta_of, model_of, stamp, typed_text};
 use super::fields::Fields;
 use super::kin;
 use super::records::{Native, Row, session_of_row, time};
@@ -67,9 +67,8 @@ fn read_messages(
     stamp(meta, time(first));
     stamp(meta, time(last));
     let sql = "SELECT data FROM message WHERE session_id = ?1 ORDER BY time_created DESC, id DESC";
-    meta.model = find(connection, sql, id, |fields| {
-        fields.text("modelID").filter(|model| !model.is_empty() && is_role(fields, "assistant"))
-    })?;
+    meta.model =
+        find(connection, sql, id, |fields| model_of(fields).filter(|_| is_role(fields, "assistant")))?;
     if !subagent {
         let sql = "SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id";
         let mut statement = connection.prepare(sql)?;
