@@ -1,5 +1,12 @@
 //! Claude Code: sessions at rest.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test states what it expects"
+)]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -214,6 +221,40 @@ fn a_session_is_saved_where_the_program_looks_for_the_real_directory() {
         ClaudeCode::save(&transcript, &SaveOptions::default(), &Machine::of(&home).context()).unwrap();
     let folder = saving.reference.path.parent().unwrap().file_name().unwrap().to_string_lossy().into_owned();
     assert!(folder.ends_with("-real-dir"), "{folder}");
+}
+
+#[test]
+fn nothing_is_saved_of_a_session_without_a_message() {
+    let home = Home::new();
+    let empty = ibid_model::Session::new("codex", "x");
+    let made = ClaudeCode::from_common(&empty, &ibid_harness::Target::default()).unwrap().value;
+    let saved = ClaudeCode::save(&made, &SaveOptions::default(), &Machine::of(&home).context());
+    assert!(matches!(saved, Err(StoreError::NoPlace { .. })));
+}
+
+// Larger than the parts in which rows are read, so that places and lines must hold across them.
+#[test]
+fn a_large_file_is_read_in_parts_as_if_it_were_one() {
+    let mut rows = long("");
+    let filler = user("f", "a39", &"x".repeat(900_000));
+    for number in 0..24 {
+        rows.push_str(&filler.replace(r#""uuid":"f""#, &format!(r#""uuid":"f{number}""#)));
+        rows.push('\n');
+    }
+    rows.push_str("not json\n");
+    rows.push_str(&user("end", "gone", "the end"));
+    let home = Home::new().with_file(&format!("{PROJECT}/{ID}.jsonl"), &rows);
+    let machine = Machine::of(&home);
+    let reference = machine.list().sessions.remove(0).reference;
+    let transcript = ClaudeCode::load(&reference, &machine.context()).unwrap();
+    let common = ClaudeCode::to_common(&transcript).unwrap();
+    assert_eq!(common.session.messages.len(), 80 + 24 + 1);
+    let line = |kind: FindingKind| common.findings.iter().find(|finding| finding.kind == kind).unwrap().line;
+    assert_eq!((line(FindingKind::NotJson), line(FindingKind::DanglingParent)), (Some(105), Some(106)));
+    let last = common.session.messages.last().unwrap();
+    let ibid_model::Extent::Bytes { start, end } = last.sources[0].extent else { panic!() };
+    let row = &rows.as_bytes()[usize::try_from(start).unwrap()..usize::try_from(end).unwrap()];
+    assert_eq!(row, user("end", "gone", "the end").as_bytes());
 }
 
 #[test]

@@ -23,10 +23,11 @@ impl Codec for ClaudeCode {
         let named = assembly.first_session().cloned();
         let Assembled { mut session, findings: more } =
             assembly.finish(DECLARATION.id.as_str(), transcript.id.clone(), subagent);
-        findings.extend(more.into_iter().map(|finding| match body.transcript.path() {
-            Some(path) => finding.at_path(path),
-            None => finding,
-        }));
+        findings.extend(more);
+        claude_rows::number_lines(&body.transcript, &mut findings);
+        if let Some(path) = body.transcript.path() {
+            findings = findings.into_iter().map(|finding| finding.at_path(path)).collect();
+        }
         if subagent {
             let meta = body.agent_meta.as_ref().and_then(|meta| AgentMeta::read(meta.bytes()));
             if let Some(description) = meta.as_ref().and_then(|meta| meta.description.as_ref()) {
@@ -57,12 +58,6 @@ impl Codec for ClaudeCode {
         };
         let named = target.parent.as_ref().unwrap_or(&id);
         let Composed { document, mut losses } = compose(session, target, named, agent.as_deref(), &DIALECT)?;
-        if document.bytes().is_empty() {
-            return Err(CodecError::Inexpressible {
-                harness: DECLARATION.name,
-                reason: "it has no message that could be sent to a model; choose another part".to_owned(),
-            });
-        }
         let agent_meta = match agent {
             Some(_) => {
                 let meta = serde_json::to_vec(&AgentMeta::of(session))?;

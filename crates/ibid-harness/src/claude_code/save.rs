@@ -27,6 +27,11 @@ pub(super) fn save(
     let root =
         options.root.clone().or_else(first).ok_or_else(|| no_place("there is no root to save under"))?;
     let projects = projects(&root);
+    if transcript.body.transcript.bytes().is_empty() {
+        return Err(no_place(
+            "it has no row at all, and the program lists no empty file; choose another part",
+        ));
+    }
     let id = transcript.id.as_str();
     let mut notes = Vec::new();
     let path = match id.rsplit_once('/') {

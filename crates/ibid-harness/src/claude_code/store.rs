@@ -148,8 +148,10 @@ impl Store for ClaudeCode {
         let document = Document::from_bytes(head.to_vec());
         let records = document.read_records(Record::read).items;
         let turns = records.iter().filter(|item| item.value.is_turn());
-        let in_tree =
-            turns.clone().filter(|item| item.value.uuid.is_some() && item.value.session.is_some()).count();
+        let in_tree = turns
+            .clone()
+            .filter(|item| item.value.uuid.is_some() && item.value.ambient.session.is_some())
+            .count();
         match (in_tree, turns.count()) {
             (0, 0) => 0,
             (0, _) => 40,

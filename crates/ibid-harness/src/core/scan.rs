@@ -131,11 +131,14 @@ impl<F: FnMut(ScanEvent) -> bool> Sink for F {
     }
 }
 
+/// Lists of sources up to this length have no spare room.
+const SHORT: usize = 8;
+
 /// The model calls of a stream, each once: of several with one API id the last counts.
 #[derive(Clone, Debug, Default)]
 pub struct CallLedger {
     calls: Vec<ModelCall>,
-    by_api_id: HashMap<Text, usize>,
+    by_api_id: HashMap<Text, usize, foldhash::fast::RandomState>,
 }
 
 impl CallLedger {
@@ -143,10 +146,19 @@ impl CallLedger {
     /// message or request once known stays known.
     // https://github.com/ccusage/ccusage/issues/888 and /issues/976 (faults 2 and 3)
     pub fn take(&mut self, call: ModelCall) {
-        let known = call.api_id.as_ref().and_then(|id| self.by_api_id.get(id).copied());
+        let known = call.api_id.as_ref().and_then(|id| {
+            // The records of one call mostly follow each other.
+            let last = self.calls.len().checked_sub(1);
+            let is_last =
+                |at: &usize| self.calls.get(*at).is_some_and(|last| last.api_id.as_ref() == Some(id));
+            last.filter(is_last).or_else(|| self.by_api_id.get(id).copied())
+        });
         match known.and_then(|at| self.calls.get_mut(at)) {
             Some(earlier) => {
                 let mut sources = std::mem::take(&mut earlier.sources);
+                if sources.len() < SHORT {
+                    sources.reserve_exact(call.sources.len());
+                }
                 sources.extend(call.sources.iter().cloned());
                 *earlier = ModelCall {
                     sources,

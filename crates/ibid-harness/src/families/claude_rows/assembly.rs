@@ -4,81 +4,55 @@
 //! one API message are one message, a row that comes again is the same message, and the parents
 //! make the tree ([`super::tree`]), through rows that hold no message.
 
-use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use ibid_carrier::jsonl::Item;
 use ibid_model::{
-    Block, CallId, Event, Finding, FindingKind, Message, MessageId, Meta, ModelCall, Origin, Role, Source,
-    Text, TitleOrigin,
+    Block, CallId, Event, FindingKind, Message, MessageId, Meta, ModelCall, Origin, Role, Text,
 };
 
+use super::recent::Ambient;
 use super::record::{Boundary, EventRow, Parent, Record, TitleRow, Turn, What};
+use super::tally::{Place, Tally};
 use super::unnamed::Unnamed;
+use super::{Map, Set};
 use crate::core::scan::CallLedger;
 
-/// Where a row stands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
-    /// The line, counted from 1; 0 when lines are not counted.
-    pub(crate) line: u64,
-    /// The first byte of the row.
-    pub(crate) start: u64,
-    /// The byte after its last.
-    pub(crate) end: u64,
-}
-
-impl Place {
-    /// The place as the source of what was read there.
-    pub(crate) fn source(self) -> Source {
-        Source::bytes(0, self.start, self.end)
-    }
-
-    /// A finding about this place.
-    pub(crate) fn finding(self, kind: FindingKind, detail: impl Into<Text>) -> Finding {
-        let finding = Finding::new(kind, detail).at_bytes(self.start, self.end);
-        if self.line == 0 { finding } else { finding.on_line(self.line) }
-    }
-}
-
-/// More different findings than this are not kept; each kind that matters is among the first.
-const TALLY: usize = 200;
-
 /// More sessions and subagents than this are not told apart in one file.
-const NAMES: usize = 64;
+pub(super) const NAMES: usize = 64;
+
+/// The row before a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum NodeParent {
+    /// The row does not say.
+    Unsaid,
+    /// It is the first of a tree.
+    Root,
+    /// The row of this node; mostly the one before it in the file, which saves a look into a map.
+    Node(usize),
+    /// The row with this id.
+    Row(Text),
+}
+
+/// Room is made at once for at most this many rows.
+const ROOM: usize = 1 << 19;
+
+/// Lists up to this length have no spare room.
+const SHORT: usize = 8;
 
 /// One row of the tree.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
     /// The message it is a part of.
     pub(super) message: Option<usize>,
-    /// The row before it, as written.
-    pub(super) parent: Parent,
+    /// The row before it.
+    pub(super) parent: NodeParent,
     /// The message before it in the file, on the same side.
     pub(super) previous: Option<usize>,
     /// Which blocks of the message are its own.
     blocks: (usize, usize),
     /// Where it stands.
     pub(super) place: Place,
-}
-
-/// What was seen more than once, or is wrong, with the first place.
-#[derive(Debug, Default)]
-pub(super) struct Tally(Vec<(FindingKind, Text, Place, u64)>);
-
-impl Tally {
-    pub(super) fn add(&mut self, kind: FindingKind, detail: impl Into<Text>, place: Place) {
-        let detail = detail.into();
-        if let Some((.., count)) =
-            self.0.iter_mut().find(|(known, said, ..)| *known == kind && *said == detail)
-        {
-            *count += 1;
-        } else if self.0.len() < TALLY {
-            self.0.push((kind, detail, place, 1));
-        }
-    }
-
-    pub(super) fn into_findings(self) -> impl Iterator<Item = Finding> {
-        self.0.into_iter().map(|(kind, detail, place, count)| place.finding(kind, detail).times(count))
-    }
 }
 
 /// A compaction, before its ends are known as messages.
@@ -97,30 +71,35 @@ pub(crate) struct Assembly {
     pub(super) nodes: Vec<Node>,
     /// The first row of each message.
     pub(super) first_nodes: Vec<usize>,
-    pub(super) by_uuid: HashMap<Text, usize>,
-    by_api_id: HashMap<Text, usize>,
-    results: HashMap<CallId, usize>,
+    pub(super) by_uuid: Map<Text, usize>,
+    /// The last new row with an id.
+    last_uuid: Option<(Text, usize)>,
+    by_api_id: Map<Text, usize>,
+    results: Map<CallId, usize>,
     unnamed: Unnamed,
     /// The last message of the main conversation, and of those beside it.
     last: [Option<usize>; 2],
     /// The API message that is being written, on either side.
-    open: [Option<usize>; 2],
+    pub(super) open: [Option<usize>; 2],
     pub(super) compactions: Vec<OpenCompaction>,
     /// The rows that begin a compacted history, with the last row of the old one.
-    pub(super) boundaries: HashMap<usize, Option<Text>>,
+    pub(super) boundaries: Map<usize, Option<Text>>,
     /// The first message of the main conversation that has the id of its request.
     pub(super) first_request: Option<usize>,
     pub(super) leaf: Option<Text>,
     pub(super) ledger: CallLedger,
     pub(super) events: Vec<Event>,
     pub(super) meta: Meta,
-    summaries: Vec<TitleRow>,
+    pub(super) summaries: Vec<TitleRow>,
     /// The model that wrote last in the main conversation, and of all.
     pub(super) models: [Option<Text>; 2],
     /// Rows that are in the file and were not taken.
-    pub(super) elsewhere: HashSet<Text>,
-    sessions: Vec<(Text, u64)>,
-    agents: Vec<Text>,
+    pub(super) elsewhere: Set<Text>,
+    pub(super) sessions: Vec<(Text, u64)>,
+    /// What the last row named, and which of the sessions that is.
+    pub(super) ambient: Option<Arc<Ambient>>,
+    pub(super) session_at: Option<usize>,
+    pub(super) agents: Vec<Text>,
     pub(super) copied_from: Option<(Text, usize)>,
     pub(super) tally: Tally,
     /// Whether any row names a parent.
@@ -134,14 +113,33 @@ pub(crate) struct Assembly {
 }
 
 impl Assembly {
+    /// Makes room for about `rows` rows, within reason: the number is an estimate from the file.
+    pub(super) fn reserve(&mut self, rows: usize) {
+        let rows = rows.min(ROOM);
+        self.nodes.reserve(rows);
+        self.first_nodes.reserve(rows);
+        self.messages.reserve(rows);
+        self.by_uuid.reserve(rows);
+    }
+
+    /// Takes the rows of a part of the file that begins at byte `start`.
+    pub(super) fn take_all(&mut self, start: u64, rows: Vec<Item<Record>>) {
+        for item in rows {
+            let place = Place { line: item.line, start: start + item.start, end: start + item.end };
+            self.take(place, item.value);
+        }
+    }
+
     /// Takes the next row.
     pub(crate) fn take(&mut self, place: Place, record: Record) {
         self.facts(place, &record);
         let side = usize::from(record.sidechain);
         let node = self.node(place, &record, side);
-        let Record { uuid, at, cwd, sidechain, what, copied_from, .. } = record;
+        let Record { uuid, at, ambient, sidechain, what, .. } = record;
         match what {
-            What::Turn(turn) => {
+            What::Turn(mut turn) => {
+                let copied_from = turn.copied_from.take();
+                let cwd = ambient.cwd.clone();
                 let row = RowOfTurn { node, uuid, at, cwd, sidechain, place };
                 self.turn(row, *turn);
                 if let (Some(parent), Some(at)) = (copied_from, self.last.get(side).copied().flatten()) {
@@ -183,50 +181,6 @@ impl Assembly {
         }
     }
 
-    fn facts(&mut self, place: Place, record: &Record) {
-        match &record.what {
-            What::Turn(turn) if turn.role != Role::System => self.own_rows += 1,
-            What::Malformed => self.foreign_turns += 1,
-            What::Unknown(_) | What::Kindless => self.foreign_rows += 1,
-            _ => {}
-        }
-        if let Some(at) = record.at {
-            self.meta.stamp(at);
-        } else if record.unreadable_time {
-            self.tally.add(FindingKind::UnreadableTime, "a timestamp that is no time, or has no zone", place);
-        }
-        let first = |known: &mut Option<Text>, said: &Option<Text>| {
-            if known.is_none() {
-                known.clone_from(said);
-            }
-        };
-        first(&mut self.meta.cwd, &record.cwd);
-        first(&mut self.meta.git_branch, &record.git_branch);
-        first(&mut self.meta.version, &record.version);
-        if let Some(session) = &record.session {
-            if let Some((_, count)) = self.sessions.iter_mut().find(|(known, _)| known == session) {
-                *count += 1;
-            } else if self.sessions.len() < NAMES {
-                self.sessions.push((session.clone(), 1));
-            }
-        }
-        if let Some(agent) = &record.agent
-            && self.agents.len() < NAMES
-            && !self.agents.contains(agent)
-        {
-            self.agents.push(agent.clone());
-        }
-        if let What::Turn(turn) = &record.what
-            && turn.model.is_some()
-        {
-            let [main, any] = &mut self.models;
-            if !record.sidechain {
-                main.clone_from(&turn.model);
-            }
-            any.clone_from(&turn.model);
-        }
-    }
-
     /// The row in the tree; a row without an id has a node of its own.
     fn node(&mut self, place: Place, record: &Record, side: usize) -> usize {
         if record.uuid.is_some() && record.parent != Parent::Unsaid && self.first_chained.is_none() {
@@ -243,15 +197,24 @@ impl Assembly {
             return at;
         }
         let at = self.nodes.len();
+        let parent = match &record.parent {
+            Parent::Unsaid => NodeParent::Unsaid,
+            Parent::Root => NodeParent::Root,
+            Parent::Row(parent) => match &self.last_uuid {
+                Some((last, node)) if last == parent => NodeParent::Node(*node),
+                _ => NodeParent::Row(parent.clone()),
+            },
+        };
         self.nodes.push(Node {
             message: None,
-            parent: record.parent.clone(),
+            parent,
             previous: self.last.get(side).copied().flatten(),
             blocks: (0, 0),
             place,
         });
         if let Some(uuid) = &record.uuid {
             self.by_uuid.insert(uuid.clone(), at);
+            self.last_uuid = Some((uuid.clone(), at));
         }
         at
     }
@@ -266,7 +229,7 @@ impl Assembly {
             row.node = self.own_node(&row);
             row.uuid = None;
         }
-        let joined = turn.api_id.as_ref().and_then(|id| self.by_api_id.get(id).copied());
+        let joined = turn.api_id.as_ref().and_then(|id| self.answer(id, usize::from(row.sidechain)));
         let at = match (repeated, joined) {
             (Some(at), _) => {
                 self.replace(row.node, at, &mut turn);
@@ -288,7 +251,7 @@ impl Assembly {
             node.message = Some(at);
         }
         if let Some(message) = self.messages.get_mut(at) {
-            message.sources.push(row.place.source());
+            push(&mut message.sources, row.place.source());
             if turn.stop.is_some() {
                 message.stop = turn.stop;
             }
@@ -301,6 +264,13 @@ impl Assembly {
             self.first_request = Some(at);
         }
         self.call(at, &row, turn.api_id, turn.model, turn.request_id, turn.usage);
+    }
+
+    /// The message that has this id of the provider; mostly the one that is being written.
+    fn answer(&self, api_id: &Text, side: usize) -> Option<usize> {
+        let open = self.open.get(side).copied().flatten();
+        let is_open = |at: &usize| self.messages.get(*at).is_some_and(|m| m.api_id.as_ref() == Some(api_id));
+        open.filter(is_open).or_else(|| self.by_api_id.get(api_id).copied())
     }
 
     /// A node for a row whose id is taken.
@@ -376,7 +346,7 @@ impl Assembly {
                 block => !is_open && message.blocks.contains(block),
             };
             if !known {
-                message.blocks.push(block);
+                push(&mut message.blocks, block);
             }
         }
         if turn.model.is_some() {
@@ -462,7 +432,7 @@ impl Assembly {
             open.summary = Some(at);
             return;
         }
-        if self.nodes.get(row.node).is_some_and(|node| node.parent == Parent::Root) {
+        if self.nodes.get(row.node).is_some_and(|node| node.parent == NodeParent::Root) {
             self.boundaries.insert(row.node, None);
             let open = OpenCompaction { node: row.node, boundary: None, summary: Some(at), at: row.at };
             self.compactions.push(open);
@@ -481,90 +451,25 @@ impl Assembly {
         });
     }
 
-    /// The id that the rows name most often, the first of equals; `preferred` if any row names it.
-    pub(crate) fn session_id(&self, preferred: Option<&str>) -> Option<Text> {
-        let named = preferred.and_then(|stem| self.sessions.iter().find(|(id, _)| *id == stem));
-        let most = || self.sessions.iter().rev().max_by_key(|(_, count)| *count);
-        named.or_else(most).map(|(id, _)| id.clone())
-    }
-
-    /// The one subagent that all rows are of.
-    pub(crate) fn agent_id(&self) -> Option<&Text> {
-        match self.agents.as_slice() {
-            [one] if self.messages.iter().all(|message| message.sidechain) => Some(one),
-            _ => None,
-        }
-    }
-
-    /// The working directory that the first row with one names.
-    pub(crate) fn first_cwd(&self) -> Option<&Text> {
-        self.meta.cwd.as_ref()
-    }
-
-    /// The first session that a row names.
-    pub(crate) fn first_session(&self) -> Option<&Text> {
-        self.sessions.first().map(|(id, _)| id)
-    }
-
-    /// The id of the first message.
-    pub(crate) fn first_message(&self) -> Option<&str> {
-        self.messages.first().map(|message| message.id.as_str())
+    /// Gives back what only joining rows needs.
+    pub(super) fn forget_joins(&mut self) {
+        self.by_api_id = Map::default();
+        self.results = Map::default();
+        self.ambient = None;
     }
 
     /// Whether a row of this id is in the file.
     pub(super) fn has_row(&self, uuid: &Text) -> bool {
         self.by_uuid.contains_key(uuid) || self.elsewhere.contains(uuid)
     }
+}
 
-    /// The rows that summaries are of.
-    pub(super) fn summary_leaves(&self) -> impl Iterator<Item = &Text> {
-        self.summaries.iter().filter_map(|summary| summary.leaf.as_ref())
+/// Adds to a list that mostly stays short, without room for more than it holds.
+fn push<T>(list: &mut Vec<T>, item: T) {
+    if list.len() < SHORT {
+        list.reserve_exact(1);
     }
-
-    /// Whether an answer and something that a person said were read: what is copied and what a
-    /// session is about is known then.
-    pub(super) fn has_beginning(&self) -> bool {
-        self.meta.preview.is_some() && self.has_answer()
-    }
-
-    fn has_answer(&self) -> bool {
-        self.open.iter().any(Option::is_some)
-    }
-
-    /// Whether all but what a person said is known of the beginning of a subagent's file.
-    pub(super) fn lacks_only_prompt(&self) -> bool {
-        let aside = self.messages.first().is_some_and(|message| message.sidechain);
-        let meta = &self.meta;
-        let known = [&meta.cwd, &meta.version, &meta.git_branch].into_iter().all(Option::is_some);
-        aside && self.has_answer() && known && meta.started.is_some() && self.first_chained.is_some()
-    }
-
-    /// Whether the first rows may have been copied from another session.
-    pub(super) fn may_be_copied(&self) -> bool {
-        let old = self.meta.version.as_ref().is_some_and(|version| version.starts_with("1."));
-        let first = self.messages.first().and_then(|message| message.at);
-        let answer = self.messages.iter().find(|message| message.role == Role::Assistant);
-        self.copied_from.is_some() || (old && answer.and_then(|message| message.at) == first)
-    }
-
-    /// The parent of the first row of the tree, when no row has that id yet.
-    pub(super) fn missing_parent(&self) -> Option<&Text> {
-        match &self.first_chained {
-            Some(Parent::Row(parent)) if !self.has_row(parent) => Some(parent),
-            _ => None,
-        }
-    }
-
-    /// Takes what only the whole says about a list's facts.
-    pub(super) fn finish_meta(&mut self, subagent: bool) {
-        for summary in std::mem::take(&mut self.summaries) {
-            if summary.leaf.as_ref().is_some_and(|leaf| self.has_row(leaf)) {
-                self.meta.offer_title(&summary.text, TitleOrigin::Summary);
-            }
-        }
-        let [main, any] = std::mem::take(&mut self.models);
-        self.meta.model = if subagent { any } else { main };
-    }
+    list.push(item);
 }
 
 /// Whether two blocks are the same call, or results of the same call.

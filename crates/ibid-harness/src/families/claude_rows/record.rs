@@ -1,10 +1,13 @@
 //! What one row says. Loading and scanning both start from here.
 
+use std::sync::Arc;
+
 use ibid_model::{Block, EventKind, Json, Origin, Role, StopReason, Text, Timestamp, TitleOrigin, Usage};
 
 use super::content::Blocks;
 use super::lenient::Link;
 use super::markup::{self, Mark};
+use super::recent::{self, Ambient, Slot};
 use super::row::{Row, RowContent, RowUsage};
 
 /// The model of rows that no model wrote.
@@ -36,18 +39,8 @@ pub(crate) struct Record {
     pub(crate) at: Option<Timestamp>,
     /// Whether there is something in the place of a time that is none.
     pub(crate) unreadable_time: bool,
-    /// The session it names.
-    pub(crate) session: Option<Text>,
-    /// The working directory it names.
-    pub(crate) cwd: Option<Text>,
-    /// The git branch it names.
-    pub(crate) git_branch: Option<Text>,
-    /// The version of the program it names.
-    pub(crate) version: Option<Text>,
-    /// The session that made the model call, where that is another one: the row is a copy.
-    pub(crate) copied_from: Option<Text>,
-    /// The subagent it names.
-    pub(crate) agent: Option<Text>,
+    /// What it names that rarely changes from row to row.
+    pub(crate) ambient: Arc<Ambient>,
     /// Whether it stands beside the main conversation.
     pub(crate) sidechain: bool,
     /// What it holds.
@@ -96,6 +89,8 @@ pub(crate) struct Turn {
     pub(crate) usage: Option<Usage>,
     /// The provider's id of the request.
     pub(crate) request_id: Option<Text>,
+    /// The session that made the model call, where that is another one: the row is a copy.
+    pub(crate) copied_from: Option<Text>,
 }
 
 /// A compaction boundary.
@@ -143,6 +138,7 @@ impl Record {
         let mut row: Row<'_> = serde_json::from_str(text)?;
         let what = what(&mut row, text)?;
         let at = row.timestamp.as_str().and_then(Timestamp::parse);
+        let ambient = recent::ambient(&row);
         Ok(Record {
             unreadable_time: at.is_none() && row.timestamp.as_str().is_some(),
             at,
@@ -152,17 +148,7 @@ impl Record {
                 Link::Null => Parent::Root,
                 Link::To(uuid) => Parent::Row(Text::from_cow(text, uuid)),
             },
-            copied_from: match row.request_session.as_str() {
-                Some(made_by) if row.session.as_str().is_some_and(|own| own != made_by) => {
-                    row.request_session.filled(text)
-                }
-                _ => None,
-            },
-            session: row.session.filled(text),
-            cwd: row.cwd.filled(text),
-            git_branch: row.git_branch.filled(text),
-            version: row.version.filled(text),
-            agent: row.agent.filled(text),
+            ambient,
             sidechain: row.sidechain.is_set(),
             what,
         })
@@ -176,11 +162,8 @@ impl Record {
 }
 
 fn what(row: &mut Row<'_>, text: &Text) -> Result<What, serde_json::Error> {
-    let kind = match row.kind.as_str() {
-        Some(kind) => kind.to_owned(),
-        None => return Ok(What::Kindless),
-    };
-    Ok(match kind.as_str() {
+    let Some(kind) = std::mem::take(&mut row.kind).0 else { return Ok(What::Kindless) };
+    Ok(match &*kind {
         "user" => user(row, text)?,
         "assistant" => assistant(row, text)?,
         "system" => system(row, text),
@@ -201,13 +184,13 @@ fn what(row: &mut Row<'_>, text: &Text) -> Result<What, serde_json::Error> {
         }
         "file-history-snapshot" | "file-history-delta" => event(EventKind::Snapshot, None, text),
         "pr-link" | "worktree-state" | "relocated" | "frame-link" | "bridge-session" | "tag" => {
-            event(EventKind::Other(kind.into()), None, text)
+            event(EventKind::Other(Text::from(kind)), None, text)
         }
         // Rows for the program's own use; `progress` quotes what subagents say, whose own files
         // have it.
         "progress" | "api-request" | "api-request-shape" | "api-request-blob" | "tools-used"
         | "cost-state" | "atis-latch" | "hook-progress" | "started" | "result" => What::Known,
-        _ => What::Unknown(kind.into()),
+        _ => What::Unknown(Text::from(kind)),
     })
 }
 
@@ -316,21 +299,37 @@ fn assistant(row: &mut Row<'_>, text: &Text) -> Result<What, serde_json::Error> 
     let synthetic = row.api_error.is_set() || message.model.as_str() == Some(SYNTHETIC);
     let origin = if synthetic { Origin::Harness } else { Origin::Model };
     let mut turn = Turn::new(Role::Assistant, origin, blocks);
-    turn.api_id = message.id.filled(text);
+    turn.api_id = recent::shared(Slot::ApiId, &message.id);
     if synthetic {
         turn.stop = row.api_error.is_set().then_some(StopReason::Error);
     } else {
-        turn.model = message.model.filled(text);
+        turn.model = recent::shared(Slot::Model, &message.model);
         turn.stop = message.stop_reason.filled(text).map(stop);
         turn.usage = message.usage.map(usage).filter(|usage| !usage.is_unknown());
     }
-    turn.request_id = row.request.clone().filled(text);
+    turn.copied_from = match row.request_session.as_str() {
+        Some(made_by) if row.session.as_str().is_some_and(|own| own != made_by) => {
+            row.request_session.clone().filled(text)
+        }
+        _ => None,
+    };
+    turn.request_id = recent::shared(Slot::Request, &row.request);
     Ok(What::Turn(Box::new(turn)))
 }
 
 impl Turn {
     fn new(role: Role, origin: Origin, blocks: Vec<Block>) -> Turn {
-        Turn { role, origin, blocks, api_id: None, model: None, stop: None, usage: None, request_id: None }
+        Turn {
+            role,
+            origin,
+            blocks,
+            api_id: None,
+            model: None,
+            stop: None,
+            usage: None,
+            request_id: None,
+            copied_from: None,
+        }
     }
 }
 

@@ -6,7 +6,6 @@
 //! others with `type`, and a line that begins otherwise is read. What a whole reading would say
 //! is said here too.
 
-use std::collections::HashSet;
 use std::path::Path;
 
 use ibid_carrier::CarrierError;
@@ -14,8 +13,9 @@ use ibid_carrier::jsonl::{Document, Limits, RawLine, Records, open_from_end, ope
 use ibid_model::{Finding, Meta, Text, Timestamp};
 use memchr::memmem;
 
-use super::assembly::{Assembly, Place};
+use super::assembly::Assembly;
 use super::record::{Record, What};
+use super::tally::Place;
 
 /// Files up to this size are read whole, which is as fast.
 pub(crate) const READ_WHOLE: u64 = 16 << 10;
@@ -59,8 +59,12 @@ struct Skim {
     assembly: Assembly,
     findings: Vec<Finding>,
     /// Rows that must be looked for by their ids.
-    wanted: HashSet<Text>,
+    wanted: Vec<Wanted>,
     head_done: bool,
+    /// Of later summaries: the rows, which may stand before or after.
+    late: Vec<Text>,
+    /// How many summaries were looked at.
+    summaries: usize,
     /// Whether the file is a subagent's own.
     subagent: bool,
 }
@@ -71,20 +75,13 @@ impl Skim {
         if !self.go_forward(path, limits)? {
             return Ok(None);
         }
-        let missing: Vec<Text> =
-            self.assembly.summary_leaves().filter(|leaf| !self.knows(leaf)).cloned().collect();
-        if self.assembly.meta.title.is_none() && !missing.is_empty() {
-            // The row that a summary is of may stand before it.
-            self.wanted = missing.into_iter().collect();
-            self.find_wanted(path, limits)?;
+        if self.assembly.meta.title.is_none() && !self.late.is_empty() {
+            // The row that a late summary is of may stand before it.
+            self.find_late(path, limits)?;
         }
         let Some(tail) = self.go_back(path, limits)? else { return Ok(None) };
         tail.put_into(&mut self.assembly);
         Ok(Some(Skimmed { assembly: self.assembly, findings: self.findings, whole: false }))
-    }
-
-    fn knows(&self, uuid: &Text) -> bool {
-        self.assembly.by_uuid.contains_key(uuid) || self.assembly.elsewhere.contains(uuid)
     }
 
     /// Goes over all lines, and reads those that say something.
@@ -98,7 +95,9 @@ impl Skim {
                     if self.assembly.may_be_copied() {
                         return Ok(false);
                     }
-                    self.wanted.extend(self.assembly.missing_parent().cloned());
+                    if let Some(parent) = self.assembly.missing_parent().cloned() {
+                        self.wanted.push(Wanted::row(parent));
+                    }
                 }
             } else if !self.wanted.is_empty() {
                 self.look_for_wanted(line.bytes);
@@ -112,7 +111,7 @@ impl Skim {
         match kind(line) {
             Kind::Title | Kind::Other => true,
             Kind::Tree | Kind::Known if !self.head_done => !self.is_aside(line),
-            Kind::Tree | Kind::Known => self.has_missing_fact(line) || has_more_values(line),
+            Kind::Tree | Kind::Known => self.has_missing_fact(line) || ends_with_title(line),
         }
     }
 
@@ -137,19 +136,31 @@ impl Skim {
             self.assembly.take(place, item.value);
         }
         self.findings.extend(records.findings);
-    }
-
-    fn look_for_wanted(&mut self, line: &[u8]) {
-        let named = |uuid: &&Text| memmem::find(line, uuid.as_bytes()).is_some();
-        let Some(uuid) = self.wanted.iter().find(named).cloned() else { return };
-        let row = std::str::from_utf8(line).ok().and_then(|line| Record::read(&Text::from(line)).ok());
-        if row.is_some_and(|row| row.uuid.as_ref() == Some(&uuid)) {
-            self.wanted.remove(&uuid);
-            self.assembly.elsewhere.insert(uuid);
+        let leaves: Vec<Text> = self.assembly.summary_leaves().skip(self.summaries).cloned().collect();
+        self.summaries += leaves.len();
+        for leaf in leaves {
+            // Summaries mostly stand at the beginning, before every row that they could be of.
+            match self.head_done {
+                _ if self.assembly.has_row(&leaf) => {}
+                false => self.wanted.push(Wanted::row(leaf)),
+                true => self.late.push(leaf),
+            }
         }
     }
 
-    fn find_wanted(&mut self, path: &Path, limits: &Limits) -> Result<(), CarrierError> {
+    fn look_for_wanted(&mut self, line: &[u8]) {
+        let assembly = &mut self.assembly;
+        self.wanted.retain(|wanted| {
+            let found = wanted.is_in(line);
+            if found {
+                assembly.elsewhere.insert(wanted.uuid.clone());
+            }
+            !found
+        });
+    }
+
+    fn find_late(&mut self, path: &Path, limits: &Limits) -> Result<(), CarrierError> {
+        self.wanted = self.late.drain(..).map(Wanted::row).collect();
         let mut scanner = open_scanner(path, 0, limits)?;
         while let Some(line) = scanner.next()?
             && !self.wanted.is_empty()
@@ -253,9 +264,33 @@ fn has_filled(line: &[u8], key: &[u8]) -> bool {
     })
 }
 
-/// Whether a second row stands behind the first on the same line.
-fn has_more_values(line: &[u8]) -> bool {
-    memmem::find(line, br#"}{""#).is_some()
+/// Whether a title stands behind the row on the same line. Titles hold no objects, so that the
+/// last brace is theirs.
+fn ends_with_title(line: &[u8]) -> bool {
+    let last = memchr::memrchr(b'{', line).filter(|at| *at > 0).and_then(|at| line.get(at..));
+    last.is_some_and(|rest| kind(rest) == Kind::Title)
+}
+
+/// A row that is looked for by its id.
+struct Wanted {
+    uuid: Text,
+    finder: memmem::Finder<'static>,
+}
+
+impl Wanted {
+    fn row(uuid: Text) -> Wanted {
+        let finder = memmem::Finder::new(uuid.as_bytes()).into_owned();
+        Wanted { uuid, finder }
+    }
+
+    /// Whether the line is the row: the id stands in it as the value of the key `uuid`.
+    fn is_in(&self, line: &[u8]) -> bool {
+        self.finder.find_iter(line).any(|at| {
+            let before = line.get(..at).and_then(|before| before.strip_suffix(b"\""));
+            let before = before.and_then(|before| before.trim_ascii_end().strip_suffix(b":"));
+            before.is_some_and(|before| before.trim_ascii_end().ends_with(br#""uuid""#))
+        })
+    }
 }
 
 /// The facts for a list.

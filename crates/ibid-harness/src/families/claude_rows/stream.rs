@@ -12,8 +12,8 @@ use ibid_model::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::assembly::Place;
 use super::record::{Boundary, EventRow, Parent, Record, TitleRow, Turn, What};
+use super::tally::Place;
 use super::unnamed::Unnamed;
 use crate::core::StoreError;
 use crate::core::scan::{Control, Cursor, Fact, ScanEvent, Sink, Wants};
@@ -196,16 +196,16 @@ impl Stream<'_> {
             }
             None => {}
         }
-        if let Some(version) = &record.version {
+        if let Some(version) = &record.ambient.version {
             self.memory.old_version |= version.starts_with("1.");
         }
         if !self.wants.metadata {
             return;
         }
         let facts = [
-            record.cwd.clone().map(Fact::Cwd),
-            record.git_branch.clone().map(Fact::GitBranch),
-            record.version.clone().map(Fact::Version),
+            record.ambient.cwd.clone().map(Fact::Cwd),
+            record.ambient.git_branch.clone().map(Fact::GitBranch),
+            record.ambient.version.clone().map(Fact::Version),
         ];
         facts.into_iter().flatten().for_each(|fact| self.fact(fact));
         if let What::Turn(turn) = &record.what
@@ -281,7 +281,7 @@ impl Stream<'_> {
         message.model = turn.model;
         message.api_id = turn.api_id;
         message.stop = turn.stop;
-        message.cwd.clone_from(&record.cwd);
+        message.cwd.clone_from(&record.ambient.cwd);
         message.sidechain = record.sidechain;
         message.inherited = inherited;
         message.blocks = turn.blocks;
@@ -332,16 +332,16 @@ impl Stream<'_> {
             self.memory.copied_at = None;
         }
         let restamped = self.memory.copied_at.is_some() && turn.origin == Origin::Model;
-        if !self.memory.copied && (restamped || record.copied_from.is_some()) {
+        if !self.memory.copied && (restamped || turn.copied_from.is_some()) {
             self.memory.copied = true;
             let relation = if restamped { Relation::Resumed } else { Relation::Forked };
             let mut lineage = Lineage::to(relation, "");
-            lineage.parent = record.copied_from.clone().map(Into::into);
+            lineage.parent = turn.copied_from.clone().map(Into::into);
             if self.wants.metadata {
                 self.emit(ScanEvent::Lineage(lineage));
             }
         }
-        restamped || record.copied_from.is_some()
+        restamped || turn.copied_from.is_some()
     }
 
     fn boundary(&mut self, place: Place, record: &Record, boundary: Boundary) {

@@ -1,15 +1,18 @@
 //! The parents of messages, the live branch, and the compactions: what is known only when all
 //! rows are.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use ibid_model::{
     Block, CallId, Compaction, Finding, FindingKind, Lineage, Message, MessageId, Origin, Relation, Session,
     SessionId, Text,
 };
 
-use super::assembly::{Assembly, OpenCompaction};
-use super::record::Parent;
+use super::assembly::{Assembly, NodeParent, OpenCompaction};
+use super::{Map, Set};
+
+/// More results of one answer than this are not joined.
+const PARALLEL_CALLS: usize = 256;
 
 /// A conversation with its findings.
 #[derive(Debug)]
@@ -45,6 +48,8 @@ impl Assembly {
     /// Makes the session; `subagent` says whether the file is a subagent's own.
     pub(crate) fn finish(mut self, harness: &str, id: SessionId, subagent: bool) -> Assembled {
         self.finish_meta(subagent);
+        self.forget_joins();
+        let calls = std::mem::take(&mut self.ledger).into_calls();
         let parents = self.parents();
         let ids: Vec<MessageId> = self.messages.iter().map(|message| message.id.clone()).collect();
         for (message, parent) in self.messages.iter_mut().zip(&parents) {
@@ -66,11 +71,11 @@ impl Assembly {
         session.messages = self.messages;
         session.head = head.and_then(|at| ids.get(at).cloned());
         session.compactions = compactions;
-        session.calls = self.ledger.into_calls();
+        session.calls = calls;
         session.events = self.events;
-        let copied: HashSet<&MessageId> =
+        let copied: Set<&MessageId> =
             session.messages.iter().filter(|message| message.inherited).map(|message| &message.id).collect();
-        for call in &mut session.calls {
+        for call in session.calls.iter_mut().filter(|_| !copied.is_empty()) {
             call.inherited = call.message.as_ref().is_some_and(|id| copied.contains(id));
         }
         Assembled { session, findings: self.tally.into_findings().collect() }
@@ -110,17 +115,20 @@ impl Assembly {
             };
             let previous = previous.filter(|previous| *previous != own);
             let step = match self.boundary_parent(at).unwrap_or(parent) {
-                Parent::Unsaid => Err(previous),
+                NodeParent::Unsaid => Err(previous),
                 // Where no row at all names a parent, the file has no tree to speak of.
-                Parent::Root if !self.names_parents => Err(previous),
-                Parent::Root => Err(None),
-                Parent::Row(uuid) => match self.by_uuid.get(&uuid).copied().filter(|parent| *parent != at) {
-                    Some(parent) => Ok(parent),
-                    None => {
-                        self.dangling(at);
-                        Err(previous)
+                NodeParent::Root if !self.names_parents => Err(previous),
+                NodeParent::Root => Err(None),
+                NodeParent::Node(parent) => Ok(parent),
+                NodeParent::Row(uuid) => {
+                    match self.by_uuid.get(&uuid).copied().filter(|parent| *parent != at) {
+                        Some(parent) => Ok(parent),
+                        None => {
+                            self.dangling(at);
+                            Err(previous)
+                        }
                     }
-                },
+                }
             };
             match step {
                 Err(end) => {
@@ -156,10 +164,10 @@ impl Assembly {
 
     /// Where a compacted history goes on from: the last row of the old one, else what precedes it
     /// in the file. None for a row that begins no compacted history.
-    fn boundary_parent(&self, node: usize) -> Option<Parent> {
+    fn boundary_parent(&self, node: usize) -> Option<NodeParent> {
         let after = self.boundaries.get(&node)?;
         let known = after.as_ref().filter(|uuid| self.by_uuid.contains_key(*uuid));
-        Some(known.map_or(Parent::Unsaid, |uuid| Parent::Row(uuid.clone())))
+        Some(known.map_or(NodeParent::Unsaid, |uuid| NodeParent::Row(uuid.clone())))
     }
 
     /// Parents that come later in the file are rare; only then can there be a circle.
@@ -205,28 +213,45 @@ impl Assembly {
     /// The results of parallel calls are children of the rows of their calls, which are one
     /// message: as they stand they would be branches of it. Each follows the one before.
     fn join_parallel_results(&self, parents: &mut [Option<usize>]) {
-        let mut chains: HashMap<usize, (usize, HashSet<CallId>)> = HashMap::new();
+        let mut last_of: Map<usize, usize> = Map::default();
         for (at, message) in self.messages.iter().enumerate() {
             let Some(parent) = parents.get(at).copied().flatten() else { continue };
             if message.origin != Origin::Tools || parent >= at {
                 continue;
             }
-            let answers: Vec<CallId> = results(message).cloned().collect();
-            match chains.get_mut(&parent) {
-                None => {
-                    chains.insert(parent, (at, answers.into_iter().collect()));
+            let Some(last) = last_of.get(&parent).copied() else {
+                last_of.insert(parent, at);
+                continue;
+            };
+            // The same call answered twice: that is a branch.
+            if !self.answers_again(message, last, parent, parents) {
+                if let Some(slot) = parents.get_mut(at) {
+                    *slot = Some(last);
                 }
-                // The same call answered twice: that is a branch.
-                Some((_, answered)) if answers.iter().any(|call| answered.contains(call)) => {}
-                Some((last, answered)) => {
-                    if let Some(slot) = parents.get_mut(at) {
-                        *slot = Some(*last);
-                    }
-                    *last = at;
-                    answered.extend(answers);
-                }
+                last_of.insert(parent, at);
             }
         }
+    }
+
+    /// Whether the message answers a call that one of the results from `last` up to `parent`
+    /// answers.
+    fn answers_again(
+        &self,
+        message: &Message,
+        last: usize,
+        parent: usize,
+        parents: &[Option<usize>],
+    ) -> bool {
+        let mut next = Some(last);
+        for _ in 0..PARALLEL_CALLS {
+            let Some(at) = next.filter(|at| *at != parent) else { return false };
+            let Some(known) = self.messages.get(at) else { return false };
+            if results(known).any(|call| results(message).any(|own| own == call)) {
+                return true;
+            }
+            next = parents.get(at).copied().flatten();
+        }
+        true
     }
 
     /// The end of the live branch, as the program finds it: the branch of the row that the last
@@ -239,17 +264,17 @@ impl Assembly {
             || (0..self.messages.len()).rev().find(main).or_else(|| self.messages.len().checked_sub(1));
         let mut head = named.or_else(last)?;
         let from_beside = !main(&head);
-        let mut newest_child: HashMap<usize, usize> = HashMap::new();
+        let mut newest_child: Vec<Option<usize>> = vec![None; parents.len()];
         for (at, parent) in parents.iter().enumerate() {
-            if let Some(parent) = parent
+            if let Some(child) = parent.and_then(|parent| newest_child.get_mut(parent))
                 && (main(&at) || from_beside)
             {
-                newest_child.insert(*parent, at);
+                *child = Some(at);
             }
         }
         for _ in 0..self.messages.len() {
-            match newest_child.get(&head) {
-                Some(child) => head = *child,
+            match newest_child.get(head).copied().flatten() {
+                Some(child) => head = child,
                 None => break,
             }
         }
@@ -265,7 +290,8 @@ impl Assembly {
                 return row.message;
             }
             node = match &row.parent {
-                Parent::Row(parent) => *self.by_uuid.get(parent)?,
+                NodeParent::Node(parent) => *parent,
+                NodeParent::Row(parent) => *self.by_uuid.get(parent)?,
                 _ => return row.previous,
             };
         }
@@ -278,7 +304,7 @@ impl Assembly {
         let close = |compaction: OpenCompaction| {
             let node = self.nodes.get(compaction.node)?;
             let after = match self.boundary_parent(compaction.node) {
-                Some(Parent::Row(uuid)) => self.message_of(&uuid),
+                Some(NodeParent::Row(uuid)) => self.message_of(&uuid),
                 _ => node.previous,
             };
             let boundary = compaction.boundary;
@@ -342,28 +368,32 @@ impl Assembly {
 
     /// Reports calls without results and results without calls.
     fn pairs(&mut self) {
-        let mut calls: HashMap<&str, usize> = HashMap::new();
-        let mut answered: HashSet<&str> = HashSet::new();
+        let mut calls: Map<&str, (usize, bool)> = Map::default();
         let mut orphans = Vec::new();
         for (at, message) in self.messages.iter().enumerate() {
             for block in &message.blocks {
                 match block {
                     Block::ToolUse(call) => {
-                        calls.insert(call.id.as_str(), at);
+                        calls.entry(call.id.as_str()).or_insert((at, false));
                     }
-                    Block::ToolResult(result) => {
-                        if !calls.contains_key(result.call.as_str()) {
-                            orphans.push((result.call.as_str(), at));
-                        }
-                        answered.insert(result.call.as_str());
-                    }
+                    Block::ToolResult(result) => match calls.get_mut(result.call.as_str()) {
+                        Some((_, answered)) => *answered = true,
+                        None => orphans.push((result.call.as_str(), at)),
+                    },
                     _ => {}
                 }
             }
         }
-        orphans.retain(|(call, _)| !calls.contains_key(call));
+        // A file can have a result before its call.
+        orphans.retain(|(call, _)| match calls.get_mut(call) {
+            Some((_, answered)) => {
+                *answered = true;
+                false
+            }
+            None => true,
+        });
         let mut open: Vec<usize> =
-            calls.iter().filter(|(call, _)| !answered.contains(*call)).map(|(_, at)| *at).collect();
+            calls.values().filter(|(_, answered)| !answered).map(|(at, _)| *at).collect();
         open.sort_unstable();
         let place =
             |at: &usize| self.first_nodes.get(*at).and_then(|node| self.nodes.get(*node)).map(|n| n.place);
