@@ -324,7 +324,7 @@ fn the_subagents_of_a_session_are_its_children() {
         all.iter().find(|found| found.id.as_str().starts_with("e9892c41") && found.class == Class::Session);
     let children = ClaudeCode::children(&parent.unwrap().reference, &machine.context());
     let child = all.iter().find(|found| found.class == Class::Sidecar).unwrap();
-    assert_eq!(children, [child.reference.clone()]);
+    assert_eq!(children, std::slice::from_ref(&child.reference));
     let lineage = &child.lineage[0];
     assert_eq!(lineage.relation, Relation::Spawned);
     assert_eq!(lineage.call.as_ref().unwrap().as_str(), "toolu_de029d3097e74f1da0d9683c");
@@ -357,7 +357,10 @@ fn a_subagent_of_a_subagent_belongs_to_the_one_that_called_it() {
     assert_eq!(inner.lineage[0].parent.as_ref().unwrap().as_str(), format!("{ID}/outer"));
     let outer = all.iter().find(|found| found.id.as_str().ends_with("/outer")).unwrap();
     assert_eq!(outer.lineage[0].parent.as_ref().unwrap().as_str(), ID);
-    assert_eq!(ClaudeCode::children(&outer.reference, &machine.context()), [inner.reference.clone()]);
+    assert_eq!(
+        ClaudeCode::children(&outer.reference, &machine.context()),
+        std::slice::from_ref(&inner.reference)
+    );
 }
 
 // https://github.com/kenn-io/agentsview/issues/382 (fault 52)
@@ -383,7 +386,10 @@ fn a_subagent_beside_the_sessions_is_a_child_of_the_one_that_its_rows_name() {
     let child = all.iter().find(|found| found.class == Class::Sidecar).unwrap();
     assert_eq!(child.id.as_str(), format!("{ID}/x1"));
     let parent = all.iter().find(|found| found.class == Class::Session).unwrap();
-    assert_eq!(ClaudeCode::children(&parent.reference, &machine.context()), [child.reference.clone()]);
+    assert_eq!(
+        ClaudeCode::children(&parent.reference, &machine.context()),
+        std::slice::from_ref(&child.reference)
+    );
 }
 
 // https://github.com/vshulcz/deja-vu/issues/1775 (fault 54)
