@@ -173,6 +173,7 @@ fn a_file_that_begins_in_the_middle_is_partial() {
     assert_eq!(Machine::of(&home).describe_all()[0].class, Class::Partial);
 }
 
+// https://github.com/handochan/aelix-ai/issues/135 (fault 58)
 #[test]
 fn what_is_saved_elsewhere_is_every_byte_of_what_was_loaded() {
     for version in VERSIONS {
