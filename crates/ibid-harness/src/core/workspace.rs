@@ -20,6 +20,7 @@ pub fn comparable_path(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
+    // https://github.com/anthropics/claude-code/issues/22243 (fault 32)
     #[test]
     fn a_decomposed_name_is_the_composed_one() {
         assert_eq!(comparable_path(Path::new("/u/ト\u{3099}ライフ\u{3099}")), Path::new("/u/ドライブ"));
