@@ -162,7 +162,10 @@ fn a_subagent_names_its_parent_and_the_call_that_started_it() {
             matches!(block, Block::ToolUse(use_) if use_.id == call && matches!(use_.tool, Tool::Task(_)))
         });
         assert!(task);
-        assert_eq!(harness().children(&parent.reference, &home.context()), [child.reference.clone()]);
+        assert_eq!(
+            harness().children(&parent.reference, &home.context()),
+            std::slice::from_ref(&child.reference)
+        );
         assert_eq!(texts(&home.read(&child).session.messages, Origin::Person), Vec::<String>::new());
     }
 }

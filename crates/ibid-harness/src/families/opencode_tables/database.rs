@@ -1,10 +1,12 @@
 //! Sessions in a database, read from a snapshot of it.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use ibid_carrier::fingerprint::Fingerprint;
-use ibid_carrier::sqlite::{RowSet, Snapshot, SqlValue, SqliteError, quoted, read_rows};
+use ibid_carrier::sqlite::{DatabaseState, RowSet, Snapshot, SqlValue, SqliteError, quoted, read_rows};
 use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 
@@ -15,6 +17,39 @@ const ATTEMPTS: usize = 3;
 
 /// The most tables that are looked through for a session's rows; a real database has about twenty.
 const TABLES: usize = 200;
+
+/// How long nobody must have written a database before its snapshot is kept open: by then a
+/// further write leaves another time behind, whatever the clock of the file system.
+const SETTLED: Duration = Duration::from_secs(2);
+
+thread_local! {
+    /// The snapshot that this thread read from last. Ten thousand sessions of one database are
+    /// described one after the other, and opening it costs more than describing one.
+    static LAST: RefCell<Option<(PathBuf, Snapshot)>> = const { RefCell::new(None) };
+    /// What is known of the tables of the snapshot that is being read; forgotten with it.
+    static SCHEMA: RefCell<Schema> = RefCell::new(Schema::default());
+}
+
+#[derive(Default)]
+struct Schema {
+    shape: Option<Shape>,
+    columns: HashMap<String, Vec<String>>,
+}
+
+fn kept(database: &Path) -> Option<Snapshot> {
+    let (path, snapshot) = LAST.take()?;
+    let same = path == database && DatabaseState::read(database).is_ok_and(|now| now == *snapshot.state());
+    same.then_some(snapshot)
+}
+
+fn is_settled(database: &Path) -> bool {
+    let mut log = database.as_os_str().to_owned();
+    log.push("-wal");
+    [database, Path::new(&log)].into_iter().all(|path| match path.metadata().and_then(|m| m.modified()) {
+        Ok(modified) => SystemTime::now().duration_since(modified).is_ok_and(|age| age > SETTLED),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    })
+}
 
 /// Reads from a database at one moment, without touching it.
 ///
@@ -27,10 +62,24 @@ pub(crate) fn reading<T>(
 ) -> Result<T, StoreError> {
     let mut changed = None;
     for _ in 0..ATTEMPTS {
-        let snapshot = Snapshot::open(database, cache_dir)?;
+        let settled = is_settled(database);
+        let snapshot = match kept(database) {
+            Some(snapshot) => snapshot,
+            None => {
+                let snapshot = Snapshot::open(database, cache_dir)?;
+                snapshot.connection().set_prepared_statement_cache_capacity(128);
+                SCHEMA.take();
+                snapshot
+            }
+        };
         let value = read(snapshot.connection());
         match snapshot.verify() {
-            Ok(()) => return value,
+            Ok(()) => {
+                if settled {
+                    LAST.set(Some((database.to_owned(), snapshot)));
+                }
+                return value;
+            }
             Err(error) => changed = Some(error),
         }
     }
@@ -50,21 +99,36 @@ pub(crate) enum Shape {
     Foreign(String),
 }
 
+/// The columns of a table; none when there is no such table. Only while [`reading`].
 fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
-    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1) ORDER BY cid")?;
-    statement.query_map([table], |row| row.get(0))?.collect()
+    if let Some(known) = SCHEMA.with_borrow(|schema| schema.columns.get(table).cloned()) {
+        return Ok(known);
+    }
+    let mut statement = connection.prepare_cached("SELECT name FROM pragma_table_info(?1) ORDER BY cid")?;
+    let columns: Vec<String> = statement.query_map([table], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    SCHEMA.with_borrow_mut(|schema| schema.columns.insert(table.to_owned(), columns.clone()));
+    Ok(columns)
 }
 
 /// The names of all tables, in order.
 pub(crate) fn tables(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' \
                ORDER BY name LIMIT ?1";
-    let mut statement = connection.prepare(sql)?;
+    let mut statement = connection.prepare_cached(sql)?;
     statement.query_map([TABLES as i64], |row| row.get(0))?.collect()
 }
 
-/// Looks at the tables.
+/// Looks at the tables of the database that is being read.
 pub(crate) fn shape(connection: &Connection) -> Result<Shape, StoreError> {
+    if let Some(known) = SCHEMA.with_borrow(|schema| schema.shape.clone()) {
+        return Ok(known);
+    }
+    let shape = look_at_tables(connection)?;
+    SCHEMA.with_borrow_mut(|schema| schema.shape = Some(shape.clone()));
+    Ok(shape)
+}
+
+fn look_at_tables(connection: &Connection) -> Result<Shape, StoreError> {
     let all = tables(connection).map_err(SqliteError::from)?;
     for (table, needed) in [
         ("session", &["id", "title", "directory", "time_created", "time_updated"][..]),
@@ -150,7 +214,7 @@ fn digest_table(
     if table == "session" {
         let list: Vec<String> = columns.iter().map(|column| quoted(column)).collect();
         let sql = format!("SELECT id, {} FROM session{condition}", list.join(", "));
-        let mut statement = connection.prepare(&sql)?;
+        let mut statement = connection.prepare_cached(&sql)?;
         let mut rows = statement.query(rusqlite::params_from_iter(&parameters))?;
         while let Some(row) = rows.next()? {
             let ValueRef::Text(id) = row.get_ref(0)? else { continue };
@@ -175,7 +239,7 @@ fn digest_table(
         sizes.join(" + "),
         quoted(table)
     );
-    let mut statement = connection.prepare(&sql)?;
+    let mut statement = connection.prepare_cached(&sql)?;
     let mut rows = statement.query(rusqlite::params_from_iter(&parameters))?;
     while let Some(row) = rows.next()? {
         let ValueRef::Text(id) = row.get_ref(0)? else { continue };
@@ -206,7 +270,8 @@ pub(crate) fn rows_of(connection: &Connection, own: &[String], id: &str) -> Resu
 /// The sessions that a session started, in order of their ids.
 pub(crate) fn children(connection: &Connection, id: &str) -> Result<Vec<String>, StoreError> {
     let read = || -> rusqlite::Result<Vec<String>> {
-        let mut statement = connection.prepare("SELECT id FROM session WHERE parent_id = ?1 ORDER BY id")?;
+        let mut statement =
+            connection.prepare_cached("SELECT id FROM session WHERE parent_id = ?1 ORDER BY id")?;
         statement.query_map([id], |row| row.get(0))?.collect()
     };
     Ok(read().map_err(SqliteError::from)?)

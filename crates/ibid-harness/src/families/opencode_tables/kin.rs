@@ -29,7 +29,7 @@ pub(crate) fn of_row(
 /// The parent's call that started a subagent: its part names the session.
 fn starting_call(connection: &Connection, parent: &str, id: &str) -> rusqlite::Result<Option<CallId>> {
     let sql = "SELECT data FROM part WHERE session_id = ?1 AND instr(data, ?2) > 0 ORDER BY id";
-    let mut statement = connection.prepare(sql)?;
+    let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([parent, id])?;
     while let Some(row) = rows.next()? {
         let Ok(data) = row.get::<_, String>(0) else { continue };
@@ -65,7 +65,7 @@ fn copied(connection: &Connection, id: &str) -> rusqlite::Result<Option<Copied>>
     let sql = "SELECT id FROM session WHERE id <> ?1 AND time_created < ?2 AND coalesce(parent_id, '') = '' \
                AND (SELECT min(time_created) FROM message WHERE session_id = session.id) = ?3 \
                ORDER BY time_created, id LIMIT ?4";
-    let mut statement = connection.prepare(sql)?;
+    let mut statement = connection.prepare_cached(sql)?;
     let family: Vec<String> = statement
         .query_map(rusqlite::params![id, created, first, FAMILY], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
@@ -96,7 +96,7 @@ pub(crate) fn shared(own: &[Mark], other: &[Mark]) -> usize {
 fn marks(connection: &Connection, id: &str, before: i64) -> rusqlite::Result<Vec<Mark>> {
     let sql = "SELECT time_created, data FROM message WHERE session_id = ?1 AND time_created <= ?2 \
                ORDER BY time_created, id";
-    let mut statement = connection.prepare(sql)?;
+    let mut statement = connection.prepare_cached(sql)?;
     let rows = statement.query_map(rusqlite::params![id, before], |row| {
         let data = row.get::<_, String>(1).unwrap_or_default();
         Ok(mark(row.get(0)?, &Text::from(data)))

@@ -45,7 +45,7 @@ pub(crate) fn of_row(
 fn kin_end(connection: &Connection, id: &str, messages: usize) -> rusqlite::Result<Option<String>> {
     let sql = "SELECT id FROM message WHERE session_id = ?1 ORDER BY time_created, id LIMIT 1 OFFSET ?2";
     let offset = i64::try_from(messages.saturating_sub(1)).unwrap_or(i64::MAX);
-    let mut statement = connection.prepare(sql)?;
+    let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query(rusqlite::params![id, offset])?;
     rows.next()?.map(|row| row.get(0)).transpose()
 }
@@ -71,7 +71,7 @@ fn read_messages(
         find(connection, sql, id, |fields| model_of(fields).filter(|_| is_role(fields, "assistant")))?;
     if !subagent {
         let sql = "SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id";
-        let mut statement = connection.prepare(sql)?;
+        let mut statement = connection.prepare_cached(sql)?;
         let mut rows = statement.query([id])?;
         while let Some(row) = rows.next()? {
             let data = Text::from(row.get::<_, String>(1).unwrap_or_default());
