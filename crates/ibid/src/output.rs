@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use ibid_harness::{Discovered, Progress};
-use ibid_model::{Finding, LossEffect, Losses};
+use ibid_model::{Finding, LossEffect, Losses, Severity};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use crate::table::Table;
+use crate::table::{Table, counted};
 
 /// The version of every JSON object that a command prints.
 pub(crate) const JSON_VERSION: u32 = 1;
@@ -288,6 +288,21 @@ pub(crate) fn findings_text<'a>(findings: impl IntoIterator<Item = &'a Finding>)
         let _ = writeln!(text, "  {}\n      {}", clean_line(&finding.to_string()), finding.kind.advice());
     }
     text
+}
+
+/// Findings below what a person reads: those that matter, and how many notes there are besides.
+/// None when there is nothing.
+pub(crate) fn findings_below(heading: &str, findings: &[Finding], all: bool) -> Option<String> {
+    let matters = |finding: &&Finding| all || finding.severity() > Severity::Note;
+    let text = findings_text(findings.iter().filter(matters));
+    let notes = findings.iter().filter(|finding| !matters(finding)).count();
+    let notes = match notes {
+        0 => String::new(),
+        count => format!("({}; `--json` has everything)", counted(count as u64, "note")),
+    };
+    let lines = [if text.is_empty() { "" } else { heading }, text.trim_end(), &notes];
+    let lines: Vec<&str> = lines.into_iter().filter(|line| !line.is_empty()).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 #[cfg(test)]

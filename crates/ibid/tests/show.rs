@@ -127,6 +127,16 @@ fn findings_go_to_stderr_with_their_place() {
 }
 
 #[test]
+fn what_is_only_worth_knowing_is_counted() {
+    let home = home();
+    let json = ibid(&home, ["convert", PI_TOOLS, "--to", "codex", "--json"]).ends(0).json();
+    let session = format!("codex:{}", json["id"].as_str().unwrap());
+    let folded = ibid(&home, ["show", &session]).ends(0).stderr;
+    assert!(folded.contains("(1 note;") && !folded.contains("foreign-originator"), "{folded}");
+    assert!(ibid(&home, ["show", &session, "--full"]).ends(0).stderr.contains("foreign-originator"));
+}
+
+#[test]
 fn a_long_result_says_how_much_was_cut() {
     let home = Home::new();
     let text = serde_json::json!({"id": "long", "messages": [

@@ -97,8 +97,8 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     let exit = readable(arguments, &found, &session, &selection, &children)?;
-    if !findings.is_empty() {
-        output::note(&format!("\nWhat was found while reading:\n{}", output::findings_text(&findings)));
+    if let Some(text) = output::findings_below("What was found while reading:", &findings, arguments.full) {
+        output::note(&format!("\n{text}"));
     }
     Ok(exit)
 }

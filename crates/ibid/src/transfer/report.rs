@@ -72,11 +72,8 @@ impl Transfer {
         for note in &self.notes {
             output::note(&format!("Note: {note}"));
         }
-        if !self.findings.is_empty() {
-            output::note(&format!(
-                "Found in the source:\n{}",
-                output::findings_text(&self.findings).trim_end()
-            ));
+        if let Some(text) = output::findings_below("Found in the source:", &self.findings, false) {
+            output::note(&text);
         }
     }
 
