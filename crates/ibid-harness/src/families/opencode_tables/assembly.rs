@@ -117,6 +117,19 @@ pub(crate) fn typed_text(part: &Fields<'_>) -> Option<Text> {
     text.filter(|text| !text.is_blank())
 }
 
+/// Whether a message is the user's.
+pub(crate) fn is_user(message: &MessageRecord) -> bool {
+    Fields::of(&message.data).and_then(|fields| fields.text("role")).is_some_and(|role| role == "user")
+}
+
+/// Whether a person said something in any of the messages, as far as their parts were read.
+pub(crate) fn has_typed_text(native: &Native) -> bool {
+    let users = native.messages.iter().filter(|message| is_user(message));
+    users
+        .flat_map(|message| &message.parts)
+        .any(|part| Fields::of(&part.data).as_ref().and_then(typed_text).is_some())
+}
+
 /// Whether the message at this place is the result of a command that the person ran.
 fn typed_command(messages: &[MessageRecord], at: usize) -> bool {
     let Some(before) = at.checked_sub(1).and_then(|before| messages.get(before)) else { return false };

@@ -1,6 +1,6 @@
 //! A session in its own form: rows, files, or an exported document.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use ibid_carrier::sqlite::RowSet;
@@ -139,18 +139,18 @@ impl TreeBody {
     /// A file as a carrier.
     #[must_use]
     pub fn info(&self, entry: &TreeEntry) -> CarrierInfo {
-        let role = match entry.kind {
-            EntryKind::Session => CarrierRole::Record,
-            EntryKind::Message | EntryKind::Part => CarrierRole::Transcript,
-            EntryKind::Companion => CarrierRole::Metadata,
-        };
-        CarrierInfo {
-            path: path_text(&self.root.join(&entry.path)),
-            role,
-            key: None,
-            bytes: Some(entry.bytes.len() as u64),
-        }
+        info(&self.root.join(&entry.path), entry.kind, entry.bytes.len() as u64)
     }
+}
+
+/// A file of the older store as a carrier.
+pub(crate) fn info(path: &Path, kind: EntryKind, bytes: u64) -> CarrierInfo {
+    let role = match kind {
+        EntryKind::Session => CarrierRole::Record,
+        EntryKind::Message | EntryKind::Part => CarrierRole::Transcript,
+        EntryKind::Companion => CarrierRole::Metadata,
+    };
+    CarrierInfo { path: path_text(path), role, key: None, bytes: Some(bytes) }
 }
 
 impl Carriers for SessionBody {

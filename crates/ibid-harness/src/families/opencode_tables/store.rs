@@ -7,7 +7,7 @@ use ibid_carrier::fingerprint::Fingerprint;
 use ibid_carrier::{FileStamp, file};
 use ibid_model::{CarrierInfo, CarrierRole, Finding, FindingKind, Meta, SessionId};
 
-use super::body::{ExportBody, RowsBody, SessionBody};
+use super::body::{EntryKind, ExportBody, RowsBody, SessionBody};
 use super::database::{Digest, Shape, children as child_rows, digests, reading, rows_of, shape};
 use super::records::Native;
 use super::tree::{Tree, TreeSession};
@@ -193,10 +193,20 @@ pub(crate) fn describe<H: TablesHarness>(
         return describe_row::<H>(listed, context);
     }
     let Some((tree, session)) = tree_session(reference) else { return describe_whole::<H>(listed, context) };
-    let body = tree.load(&session, context.limits.file_bytes)?;
-    let body = with_kin(body, &tree, &session);
-    let carriers: Vec<CarrierInfo> = body.files.iter().map(|entry| body.info(entry)).collect();
-    let native = Native::of(&SessionBody::Tree(body)).map_err(foreign::<H>)?;
+    let carriers = session.carriers();
+    // Messages are small; of the parts, those of the first prompts are all that a list needs.
+    let body = tree.load(&session.without_parts(), context.limits.file_bytes)?;
+    let mut body = with_kin(body, &tree, &session);
+    let mut read = 0;
+    let native = loop {
+        let native = Native::of(&SessionBody::Tree(body.clone())).map_err(foreign::<H>)?;
+        let asked = native.messages.iter().filter(|message| assembly::is_user(message)).nth(read);
+        let told = read > 0 && assembly::has_typed_text(&native);
+        let Some(message) = asked.filter(|_| !told && native.session.parent.is_none()) else { break native };
+        read += 1;
+        let parts = tree.load(&session.with_parts_of(&message.id), context.limits.file_bytes)?;
+        body.files.extend(parts.files.into_iter().filter(|file| file.kind == EntryKind::Part));
+    };
     let common = assembly::assemble(H::DECLARATION.id.as_str(), &native, carriers);
     Ok(Discovered {
         reference: reference.clone(),

@@ -7,9 +7,9 @@ use ibid_carrier::fingerprint::{Fingerprint, FingerprintBuilder};
 use ibid_carrier::names::checked_component;
 use ibid_carrier::walk::{FileEntry, WalkOptions, list_files};
 use ibid_carrier::{CarrierError, FileStamp, file};
-use ibid_model::{CallId, Finding, FindingKind, SessionId, Source, Text};
+use ibid_model::{CallId, CarrierInfo, Finding, FindingKind, SessionId, Source, Text};
 
-use super::body::{Copied, EntryKind, Kin, TreeBody, TreeEntry};
+use super::body::{Copied, EntryKind, Kin, TreeBody, TreeEntry, info};
 use super::fields::Fields;
 use super::kin::{Mark, call_of, mark, shared};
 use super::records::{SessionRecord, session_of_record};
@@ -51,6 +51,30 @@ impl TreeSession {
         let add =
             |builder: FingerprintBuilder, entry: &FileEntry| builder.stamped(&entry.path, Some(entry.stamp));
         self.entries.iter().fold(start, |builder, (_, entry)| add(builder, entry)).finish()
+    }
+
+    /// The session with its record and messages alone.
+    pub(crate) fn without_parts(&self) -> TreeSession {
+        self.filtered(|kind, _| matches!(kind, EntryKind::Session | EntryKind::Message))
+    }
+
+    /// The session with its record, and the parts of one message alone.
+    pub(crate) fn with_parts_of(&self, message: &str) -> TreeSession {
+        self.filtered(|kind, path| match kind {
+            EntryKind::Session => true,
+            EntryKind::Part => name_of(path.parent()) == message,
+            _ => false,
+        })
+    }
+
+    fn filtered(&self, keep: impl Fn(EntryKind, &Path) -> bool) -> TreeSession {
+        let entries = self.entries.iter().filter(|(kind, entry)| keep(*kind, &entry.path)).cloned().collect();
+        TreeSession { id: self.id.clone(), entries }
+    }
+
+    /// Its files as carriers.
+    pub(crate) fn carriers(&self) -> Vec<CarrierInfo> {
+        self.entries.iter().map(|(kind, entry)| info(&entry.path, *kind, entry.stamp.size)).collect()
     }
 
     pub(crate) fn bytes(&self) -> u64 {
