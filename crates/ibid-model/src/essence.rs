@@ -1,8 +1,7 @@
 //! What a conversation says, apart from how it is cut into messages.
 
-use std::collections::HashMap;
-
 use crate::{Block, Message, Outcome, ResultPart, Role, Text, Tool};
+use foldhash::HashMap;
 
 /// One thing that was said or done. Two sessions with equal essences tell a model the same story.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +21,7 @@ pub enum Essence {
 #[must_use]
 pub fn essence<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Vec<Essence> {
     let mut said = Vec::new();
-    let mut calls: HashMap<&str, usize> = HashMap::new();
+    let mut calls: HashMap<&str, usize> = HashMap::default();
     let mut called = 0;
     for message in messages {
         for block in &message.blocks {

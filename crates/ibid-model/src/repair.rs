@@ -5,12 +5,13 @@
 //! [`prepare`] turns any view of a session into messages for which none of that is so, by the
 //! [`Rules`] of the target, and says what it had to change.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 
 use crate::{
     Block, CallId, CarrierRole, Compaction, Json, LossKind, Losses, Message, MessageId, Origin, Outcome,
     ResultPart, Role, Selection, Session, Text, TextBlock, Thinking, TokenUse, Tool, ToolResult, ToolUse,
 };
+use foldhash::{HashMap, HashSet};
 
 /// What a target does with thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +132,7 @@ struct Results<'a> {
 
 impl<'a> Results<'a> {
     fn gather(messages: &[&'a Message]) -> Results<'a> {
-        let mut by_call: HashMap<&str, VecDeque<(usize, &ToolResult)>> = HashMap::new();
+        let mut by_call: HashMap<&str, VecDeque<(usize, &ToolResult)>> = HashMap::default();
         for (at, message) in messages.iter().enumerate() {
             for block in &message.blocks {
                 if let Block::ToolResult(result) = block {

@@ -1,7 +1,6 @@
 //! The common session: what every harness's sessions can be read into.
 
-use std::collections::{HashMap, HashSet};
-
+use foldhash::{HashMap, HashSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -239,7 +238,7 @@ impl Session {
 
     fn walk(&self, leaf: &MessageId, positions: &HashMap<&str, usize>) -> Vec<usize> {
         let mut path = Vec::new();
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         let mut next = positions.get(leaf.as_str()).copied();
         while let Some(at) = next {
             if !seen.insert(at) {
@@ -305,7 +304,7 @@ impl Session {
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
-        let mut answered: HashMap<&str, u64> = HashMap::new();
+        let mut answered: HashMap<&str, u64> = HashMap::default();
         for message in &self.messages {
             match message.role {
                 Role::User if message.is_prompt() => counts.prompts += 1,

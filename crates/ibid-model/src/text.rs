@@ -324,9 +324,14 @@ impl Json {
 #[must_use]
 pub fn replace_lone_surrogates(json: &str) -> (Cow<'_, str>, usize) {
     let bytes = json.as_bytes();
+    // Hardly any text has an escape of this half of the plane, so that is asked first.
+    let surrogates = memchr::memmem::find(bytes, b"\\ud").or_else(|| memchr::memmem::find(bytes, b"\\uD"));
+    if surrogates.is_none() {
+        return (Cow::Borrowed(json), 0);
+    }
     let mut lone = Vec::new();
     let mut at = 0;
-    while let Some(found) = bytes.get(at..).and_then(|rest| rest.iter().position(|b| *b == b'\\')) {
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
         let start = at + found;
         match escape_unit(bytes, start) {
             Some(0xD800..=0xDBFF) => match escape_unit(bytes, start + 6) {

@@ -1,9 +1,9 @@
 //! Which messages of a session are meant.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::{Compaction, Message, MessageId, Origin, Session};
+use foldhash::HashSet;
 
 /// Messages `start..end` of a view, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The messages of a rollout that is written.
 
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 use ibid_model::{
     Block, Compaction, Data, LossKind, Losses, Message, ModelCall, Origin, Prepared, ResultPart, Role,
@@ -110,7 +110,7 @@ impl<'a> Messages<'a> {
         lines: &'a mut Lines,
         losses: &'a mut Losses,
     ) -> Messages<'a> {
-        let custom = HashSet::new();
+        let custom = HashSet::default();
         Messages { session, prepared, started, cwd, lines, losses, total: None, custom, model: None }
     }
 
@@ -188,7 +188,7 @@ impl<'a> Messages<'a> {
 
     /// The session's own calls by the message they made, and under no name those that made none.
     fn calls(&mut self) -> HashMap<&'a str, Vec<&'a ModelCall>> {
-        let mut calls: HashMap<&str, Vec<&ModelCall>> = HashMap::new();
+        let mut calls: HashMap<&str, Vec<&ModelCall>> = HashMap::default();
         for call in &self.session.calls {
             let message = call.message.as_ref().filter(|_| !call.inherited);
             calls.entry(message.map_or("", |id| id.as_str())).or_default().push(call);
