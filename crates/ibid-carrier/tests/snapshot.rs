@@ -224,6 +224,31 @@ fn a_directory_that_cannot_be_written_can_be_read() {
     fs::set_permissions(&place.store, fs::Permissions::from_mode(0o700)).unwrap();
 }
 
+/// Reading must not wait for someone to write into a pipe that lies where a log would.
+#[cfg(unix)]
+#[test]
+fn a_pipe_beside_a_database_is_named_and_not_opened() {
+    for suffix in ["-wal", "-journal"] {
+        let place = Place::new();
+        drop(place.writer("DELETE"));
+        let pipe = PathBuf::from(format!("{}{suffix}", place.database().display()));
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let error = place.snapshot().unwrap_err().to_string();
+        assert!(error.contains(suffix) && error.contains("not a regular file"), "{error}");
+    }
+}
+
+/// The cache directory of a home on a read-only disk: only the mark of the quick check is lost.
+#[test]
+fn reading_in_place_needs_no_cache_directory() {
+    let place = Place::new();
+    drop(place.writer("DELETE"));
+    fs::write(&place.cache, "a file where the directory would be").unwrap();
+    let snapshot = place.snapshot().unwrap();
+    assert!(snapshot.is_in_place());
+    assert_eq!(count(&snapshot), 1);
+}
+
 /// A writer that died in the middle of a transaction leaves a journal with the old pages, and new
 /// pages in the main file.
 #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::state::{beside, short_digest};
+use super::state::{beside, open_regular, short_digest};
 use super::{DatabaseState, SqliteError};
 
 /// How often a database that changes while it is copied is tried again; with the waits below,
@@ -32,7 +32,8 @@ fn wait_before(attempt: u32) {
 /// Without a write-ahead log it is read in place as immutable: SQLite then takes no lock and
 /// creates no file, and [`verify`](Snapshot::verify) says afterwards whether it stayed as it was.
 /// With a log (or a journal that is to be rolled back) a private copy is read, which only its
-/// owner can open. Copies are kept in the cache directory until the database changes.
+/// owner can open. Copies are kept in the cache directory until the database changes; reading in
+/// place does without that directory where it cannot be written.
 #[derive(Debug)]
 pub struct Snapshot {
     connection: Connection,
@@ -54,7 +55,6 @@ impl Snapshot {
     pub fn open(database: &Path, cache_dir: &Path) -> Result<Snapshot, SqliteError> {
         let origin = fs::canonicalize(database).map_err(|error| SqliteError::io(database, error))?;
         let shelf = cache_dir.join("databases").join(short_digest(origin.as_os_str().as_encoded_bytes()));
-        make_private_directory(&shelf)?;
         for attempt in 0..ATTEMPTS {
             let before = DatabaseState::read(&origin)?;
             if before.is_fresh() || (before.has_hot_journal() && attempt < JOURNAL_PATIENCE) {
@@ -122,7 +122,8 @@ fn open_in_place(
     shelf: &Path,
     before: &DatabaseState,
 ) -> Result<Option<Connection>, SqliteError> {
-    // The mark says that the quick check has passed on exactly this state.
+    // The mark says that the quick check has passed on exactly this state. Where none can be left
+    // (a home on a read-only disk), the check runs each time.
     let mark = shelf.join(format!("{}.checked", before.digest()));
     let checked = mark.exists();
     let result = open_immutable(origin).and_then(|connection| {
@@ -135,8 +136,7 @@ fn open_in_place(
         return Ok(None);
     }
     let connection = result?;
-    if !checked {
-        create_private(&mark)?;
+    if !checked && make_private_directory(shelf).and_then(|()| create_private(&mark)).is_ok() {
         remove_stale(shelf, &mark);
     }
     Ok(Some(connection))
@@ -165,6 +165,7 @@ fn open_copy(
             Err(error) => return Err(error),
         }
     }
+    make_private_directory(shelf)?;
     let draft = Draft::new(shelf);
     let result = draft.fill(origin, before);
     if !before.copied_whole(&DatabaseState::read(origin)?) {
@@ -254,12 +255,8 @@ fn create_private(path: &Path) -> Result<File, SqliteError> {
 }
 
 fn copy_private(from: &Path, to: &Path) -> Result<(), SqliteError> {
-    let mut source = match File::open(from) {
-        Ok(file) => file,
-        // The log was removed meanwhile: the look afterwards sees it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(SqliteError::io(from, error)),
-    };
+    // The log may be removed meanwhile: the look afterwards sees it.
+    let Some((mut source, _)) = open_regular(from)? else { return Ok(()) };
     let mut target = create_private(to)?;
     io::copy(&mut source, &mut target).map(drop).map_err(|error| SqliteError::io(to, error))
 }

@@ -79,15 +79,33 @@ pub(super) fn beside(database: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// Opens one of the files of a database; `None` when there is no such file. Only regular files
+/// belong to databases: opening a pipe or a device would wait or act.
+pub(super) fn open_regular(path: &Path) -> Result<Option<(File, Metadata)>, SqliteError> {
+    let regular = |metadata: Metadata| match metadata.is_file() {
+        true => Ok(metadata),
+        false => Err(SqliteError::Damaged { path: path.to_owned(), detail: "not a regular file".to_owned() }),
+    };
+    let absent_or = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(None),
+        _ => Err(SqliteError::io(path, error)),
+    };
+    match fs::metadata(path) {
+        Ok(metadata) => regular(metadata)?,
+        Err(error) => return absent_or(error),
+    };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) => return absent_or(error),
+    };
+    let metadata = regular(file.metadata().map_err(|error| SqliteError::io(path, error))?)?;
+    Ok(Some((file, metadata)))
+}
+
 /// The metadata and the first `length` bytes (fewer when the file is shorter) of a file; `None`
 /// when there is no such file.
 fn head(path: &Path, length: u64) -> Result<Option<(FileMark, Vec<u8>)>, SqliteError> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(SqliteError::io(path, error)),
-    };
-    let metadata = file.metadata().map_err(|error| SqliteError::io(path, error))?;
+    let Some((file, metadata)) = open_regular(path)? else { return Ok(None) };
     let mut bytes = Vec::new();
     file.take(length).read_to_end(&mut bytes).map_err(|error| SqliteError::io(path, error))?;
     Ok(Some((FileMark::of(&metadata), bytes)))
@@ -104,14 +122,6 @@ impl DatabaseState {
     /// [`SqliteError::NotFound`] when there is no file; [`SqliteError::Io`] when it, or a file
     /// beside it, cannot be read.
     pub fn read(path: &Path) -> Result<DatabaseState, SqliteError> {
-        // Opening a pipe or a device would wait or act: only regular files are databases.
-        let metadata = fs::metadata(path).map_err(|error| SqliteError::io(path, error))?;
-        if !metadata.is_file() {
-            return Err(SqliteError::Damaged {
-                path: path.to_owned(),
-                detail: "not a regular file".to_owned(),
-            });
-        }
         let (main, header) =
             head(path, 100)?.ok_or_else(|| SqliteError::NotFound { path: path.to_owned() })?;
         let wal = head(&beside(path, "-wal"), 32)?
