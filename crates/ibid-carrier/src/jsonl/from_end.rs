@@ -11,11 +11,13 @@ use crate::{CarrierError, file, zstd_file};
 /// How much is read at a time: the last lines of most sessions fit in.
 const BLOCK: usize = 64 << 10;
 
+/// A line that is longer than this many blocks is measured before any more of it is kept.
+const BLOCKS_KEPT: usize = 16;
+
 /// Goes over the lines of a file backwards, so that what its last records say is known without
 /// reading the rest. Lines have no numbers.
 ///
-/// Memory stays at about twice the size of the longest line, and at that of the line limit for
-/// lines over it.
+/// Memory stays at about the size of the longest line, and small for lines over the line limit.
 #[derive(Debug)]
 pub struct LinesFromEnd<R> {
     input: R,
@@ -76,10 +78,8 @@ impl<R: Read + Seek> LinesFromEnd<R> {
             if let Some(newline) = memchr::memrchr(b'\n', self.buffer.get(..unsearched).unwrap_or_default()) {
                 break newline + 1;
             }
-            // A byte order mark, should one be here, is not part of the line.
-            let most = self.line_bytes.saturating_add(BYTE_ORDER_MARK.len() as u64);
-            if (self.buffer.len() - usize::from(terminated)) as u64 > most {
-                return self.oversize(terminated).map(Some);
+            if self.buffer.len() > self.block.saturating_mul(BLOCKS_KEPT) {
+                return self.long_line(terminated).map(Some);
             }
             let before = self.buffer.len();
             if !self.read_before()? {
@@ -114,6 +114,12 @@ impl<R: Read + Seek> LinesFromEnd<R> {
         Ok(Some(RawLine { number: None, start: at, end, bytes, terminated, oversize }))
     }
 
+    /// How much memory the buffers take now, in bytes.
+    #[must_use]
+    pub fn buffer_bytes(&self) -> usize {
+        self.buffer.capacity() + self.spare.capacity()
+    }
+
     /// Puts what stands before the buffer in front of it; false when nothing does.
     fn read_before(&mut self) -> Result<bool, CarrierError> {
         // Twice as much each time that a line needs more.
@@ -132,6 +138,8 @@ impl<R: Read + Seek> LinesFromEnd<R> {
 
     fn read_at(&mut self, start: u64, size: u64, into: &mut Vec<u8>) -> Result<(), CarrierError> {
         into.clear();
+        // Not more than that: these are the largest buffers there are.
+        into.reserve_exact(usize::try_from(size).unwrap_or(0));
         let read = self
             .input
             .seek(SeekFrom::Start(start))
@@ -143,14 +151,14 @@ impl<R: Read + Seek> LinesFromEnd<R> {
         outcome.map(drop).map_err(|error| CarrierError::io(&self.path, error))
     }
 
-    /// The line that the buffer ends with, which is over the limit: looks for its beginning
-    /// without keeping it.
-    fn oversize(&mut self, terminated: bool) -> Result<RawLine<'_>, CarrierError> {
-        let mut end = self.base + self.buffer.len() as u64 - u64::from(terminated);
-        let carriage =
-            terminated && self.buffer.len() > 1 && self.buffer.get(self.buffer.len() - 2) == Some(&b'\r');
-        end -= u64::from(carriage);
-        let start = loop {
+    /// The line that the buffer ends with, which is long: looks for its beginning a block at a
+    /// time, and reads it only when it is not over the limit.
+    fn long_line(&mut self, terminated: bool) -> Result<RawLine<'_>, CarrierError> {
+        let stored = self.base + self.buffer.len() as u64 - u64::from(terminated);
+        let content = self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer);
+        let carriage = terminated && content.ends_with(b"\r");
+        let end = stored - u64::from(carriage);
+        let line_start = loop {
             self.buffer.clear();
             if !self.read_before()? {
                 break 0;
@@ -159,17 +167,22 @@ impl<R: Read + Seek> LinesFromEnd<R> {
                 break self.base + newline as u64 + 1;
             }
         };
-        self.buffer.truncate(usize::try_from(start - self.base).unwrap_or(0));
-        let mut head = std::mem::take(&mut self.spare);
-        let size = self.head() as u64;
-        let mark = BYTE_ORDER_MARK.len() as u64;
-        self.read_at(start, (end - start).min(size + mark), &mut head)?;
-        self.spare = head;
-        let marked = start == 0 && self.spare.starts_with(BYTE_ORDER_MARK);
-        let skipped = if marked { BYTE_ORDER_MARK.len() } else { 0 };
-        let bytes = self.spare.get(skipped..).unwrap_or_default();
-        let bytes = bytes.get(..self.head()).unwrap_or(bytes);
-        Ok(RawLine { number: None, start: start + skipped as u64, end, bytes, terminated, oversize: true })
+        self.buffer.truncate(usize::try_from(line_start - self.base).unwrap_or(0));
+        let mut bytes = std::mem::take(&mut self.spare);
+        // A byte order mark at the very beginning is not part of the line.
+        let mut start = line_start;
+        if line_start == 0 {
+            let mark = BYTE_ORDER_MARK.len() as u64;
+            self.read_at(0, end.min(mark), &mut bytes)?;
+            if bytes == BYTE_ORDER_MARK {
+                start = mark;
+            }
+        }
+        let oversize = stored - start > self.line_bytes;
+        let kept = if oversize { (end - start).min(self.head() as u64) } else { end - start };
+        self.read_at(start, kept, &mut bytes)?;
+        self.spare = bytes;
+        Ok(RawLine { number: None, start, end, bytes: &self.spare, terminated, oversize })
     }
 
     /// How much of a line over the limit is shown.

@@ -75,7 +75,7 @@ impl RawLine<'_> {
 }
 
 /// Goes over the lines of anything that can be read. Memory stays at the size of the buffer, or
-/// of twice the longest line if that is more, and never over twice [`Limits::line_bytes`].
+/// of twice the longest line if that is more, and never much over [`Limits::line_bytes`].
 #[derive(Debug)]
 pub struct Scanner<R> {
     input: R,
@@ -232,14 +232,22 @@ impl<R: Read> Scanner<R> {
     /// Makes room behind what is buffered: what was passed goes first, and when a line fills the
     /// buffer, the buffer doubles.
     fn make_room(&mut self) {
+        self.drop_passed();
+        if self.filled == self.buffer.len() {
+            // One byte over the limit shows that a line is over it.
+            let most = usize::try_from(self.line_bytes).unwrap_or(usize::MAX).saturating_add(1);
+            let doubled = self.buffer.len().saturating_mul(2);
+            self.buffer.resize(doubled.min(most.max(self.buffer.len() + 1)), 0);
+        }
+    }
+
+    /// Moves what was not passed yet to the beginning of the buffer.
+    fn drop_passed(&mut self) {
         if self.next > 0 {
             self.buffer.copy_within(self.next..self.filled, 0);
             self.filled -= self.next;
             self.searched -= self.next;
             self.next = 0;
-        }
-        if self.filled == self.buffer.len() {
-            self.buffer.resize(self.buffer.len() * 2, 0);
         }
     }
 
@@ -324,7 +332,7 @@ impl<R: Read> Scanner<R> {
     /// A line over the limit whose end is not yet buffered: keeps its head and reads over the
     /// rest.
     fn oversize_line(&mut self) -> Result<RawLine<'_>, CarrierError> {
-        self.make_room();
+        self.drop_passed();
         let (start, head) = (self.offset, self.head());
         let mut last = self.buffer.get(self.filled - 1).copied();
         // The buffer is used again and again behind the head. `next` goes there too, and

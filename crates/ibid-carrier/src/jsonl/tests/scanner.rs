@@ -97,6 +97,21 @@ proptest! {
     }
 }
 
+/// A file without a newline, larger than the limit for one line, as a hole in a disk leaves it.
+#[test]
+fn a_line_over_the_limit_takes_no_more_memory_than_one_at_the_limit() {
+    const LIMIT: u64 = 4 << 20;
+    let input = vec![0; 40 << 20];
+    let limits = Limits { line_bytes: LIMIT, ..Limits::default() };
+    let mut scanner = Scanner::new(&input[..], 0, &limits);
+    assert!(scanner.next().unwrap().unwrap().oversize);
+    assert!(scanner.buffer_bytes() as u64 <= LIMIT + 1, "{}", scanner.buffer_bytes());
+    let (input, size) = (std::io::Cursor::new(&input), input.len() as u64);
+    let mut lines = LinesFromEnd::with_block(input, size, &limits, 64 << 10);
+    assert!(lines.next().unwrap().unwrap().oversize);
+    assert!(lines.buffer_bytes() as u64 <= LIMIT, "{}", lines.buffer_bytes());
+}
+
 #[test]
 fn the_last_line_of_a_large_file_is_known_without_reading_the_rest() {
     let folder = tempfile::tempdir().unwrap();
