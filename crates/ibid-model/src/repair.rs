@@ -46,6 +46,8 @@ pub struct Rules {
     pub system_messages: bool,
     /// Whether it has a place for text that a harness put in front of the model.
     pub injected_context: bool,
+    /// Whether a message from another agent can be told from a person's.
+    pub agent_messages: bool,
     /// The greatest length of a call id in bytes; longer ones are derived anew.
     pub call_id_bytes: usize,
     /// The text of the result that completes an interrupted call.
@@ -60,6 +62,7 @@ impl Rules {
         commands: CommandRule::Text,
         system_messages: false,
         injected_context: false,
+        agent_messages: false,
         call_id_bytes: 64,
         interrupted: "[interrupted: the session has no result for this call]",
     };
@@ -226,8 +229,12 @@ impl Repair<'_> {
             return;
         }
         let mut copy = Message { blocks: kept, ..message.clone() };
-        if copy.origin == Origin::Tools {
-            copy.origin = Origin::Person;
+        match copy.origin {
+            Origin::Tools => copy.origin = Origin::Person,
+            Origin::Agent if !self.rules.agent_messages && copy.role == Role::User => {
+                self.losses.add(LossKind::AgentMessage, None, Some(&message.id));
+            }
+            _ => {}
         }
         self.messages.push(copy);
         if !answers.is_empty() {

@@ -35,6 +35,8 @@ pub(crate) const RULES: Rules = Rules {
     commands: CommandRule::Keep,
     system_messages: false,
     injected_context: false,
+    // A task notification is told by its tag, which the text keeps.
+    agent_messages: true,
     ..Rules::STRICT
 };
 
