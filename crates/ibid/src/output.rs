@@ -46,7 +46,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// Prints bytes to stdout as they are.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(bytes).and_then(|()| out.flush()) {
@@ -60,7 +60,7 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
 /// Prints one JSON object with the version in front.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<()> {
     #[derive(Serialize)]
     struct Versioned<'a, T> {

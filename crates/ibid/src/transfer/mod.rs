@@ -1,6 +1,6 @@
 //! Bringing a session into another harness: what `convert`, `continue` and `import` share.
 //!
-//! The way is always the same: the material is converted and planned ([`prepare`]), the result is
+//! The way is always the same: the material is converted and planned ([`prepare()`]), the result is
 //! read once more in memory and compared with the source ([`story`]), the plan is checked; only
 //! then may it be committed ([`Transfer::commit`]), and what was written is read back before the
 //! commit counts.
