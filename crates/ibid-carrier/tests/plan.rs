@@ -325,3 +325,10 @@ fn more_than_there_is_room_for_is_refused_before_anything_is_written() {
     }
     assert_eq!(scenario.state(), before);
 }
+
+#[test]
+fn a_name_in_a_plan_can_neither_steer_a_terminal_nor_turn_its_text() {
+    let path = std::path::PathBuf::from("/store/\u{1b}[31m\u{202e}lnosj.a");
+    let shown = Step::TrashFile { path, expected: None }.to_string();
+    assert_eq!(shown, "move to the trash /store/\u{fffd}[31m\u{fffd}lnosj.a");
+}

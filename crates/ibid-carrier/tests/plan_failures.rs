@@ -221,6 +221,8 @@ fn a_busy_database_undoes_the_files_that_were_published_before() {
     let _held = writer.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).unwrap();
     let error = scenario.engine().commit(&scenario.everything(), &scenario.policy()).unwrap_err();
     assert!(matches!(error, PlanError::Database { source: SqliteError::Busy { .. }, .. }), "{error}");
+    let database = scenario.database().display().to_string();
+    assert_eq!(error.to_string().matches(&database).count(), 1, "{error}");
     drop(_held);
     assert_eq!(scenario.state(), before);
 }
@@ -279,7 +281,13 @@ impl Drop for SmallDisk {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_fills_up_leaves_everything_as_it_was() {
-    let moments = [(Action::Stage, 1), (Action::Stage, 3), (Action::Publish, 2), (Action::Publish, 4)];
+    let moments = [
+        (Action::Stage, 1),
+        (Action::Stage, 3),
+        (Action::Publish, 2),
+        (Action::Publish, 4),
+        (Action::Publish, 5),
+    ];
     for (action, step) in moments {
         let Some(disk) = SmallDisk::mount() else {
             eprintln!("skipped: a_disk_that_fills_up_leaves_everything_as_it_was (mounting is not allowed)");
@@ -308,7 +316,10 @@ fn a_disk_that_fills_up_leaves_everything_as_it_was() {
             assert!(grown > 8 && grown < 100 << 10, "a part was written and taken back: {grown}");
         }
         fs::remove_file(home.join("filler")).unwrap();
-        assert_eq!(scenario.state(), before, "{action:?} {step}");
+        // Taking rows back needs room too: then it waits for the next writer, and says so.
+        if !matches!(result, Err(PlanError::NotUndone { .. })) {
+            assert_eq!(scenario.state(), before, "{action:?} {step}");
+        }
         scenario.engine().recover().unwrap();
         assert_eq!(scenario.state(), before, "{action:?} {step}");
         assert_eq!(scenario.engine().pending().unwrap(), []);

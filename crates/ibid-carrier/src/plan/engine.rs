@@ -11,12 +11,15 @@ use super::changes::{Change, Context, Watch};
 use super::prepare::{Layout, prepare};
 use super::{Action, Committed, Plan, PlanError, Point, Policy, Step, When, files};
 use crate::journal::{Entry, Journal, Mark};
-use crate::sqlite::Snapshot;
 use crate::sqlite::write::{self, Existing};
+use crate::sqlite::{Snapshot, SqliteError};
 use crate::trash::{self, Trash, TrashEntry};
 
 /// How long a commit waits for a database that another program is writing.
 const BUSY_PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often a database that another program changes meanwhile is looked into for a check.
+const LOOKS: usize = 5;
 
 /// Commits plans, and keeps the journal, the trash and the backups in Ibid's data directory.
 ///
@@ -97,13 +100,21 @@ impl Engine {
     fn look_into(
         &self,
         database: &Path,
-        look: impl FnOnce(&rusqlite::Connection) -> Result<(), crate::sqlite::SqliteError>,
+        mut look: impl FnMut(&rusqlite::Connection) -> Result<(), SqliteError>,
     ) -> Result<(), PlanError> {
-        let looked = Snapshot::open(database, &self.cache_dir).and_then(|snapshot| {
-            look(snapshot.connection())?;
-            snapshot.verify()
-        });
-        looked.map_err(|error| PlanError::database(database, error))
+        let mut left = LOOKS;
+        loop {
+            left -= 1;
+            let looked = Snapshot::open(database, &self.cache_dir).and_then(|snapshot| {
+                let looked = look(snapshot.connection());
+                // When it changed meanwhile, what was seen (or refused) means nothing.
+                snapshot.verify().and(looked)
+            });
+            match looked {
+                Err(SqliteError::Changed { .. }) if left > 0 => {}
+                looked => return looked.map_err(|error| PlanError::database(database, error)),
+            }
+        }
     }
 
     /// Does everything that `plan` says, in its order, or nothing of it. What an earlier process
@@ -283,4 +294,37 @@ fn now() -> Result<Timestamp, PlanError> {
         path: PathBuf::from("the clock"),
         source: io::ErrorKind::InvalidData.into(),
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test states what it expects")]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    /// Other programs write between any two looks; only one that never rests is in the way.
+    #[test]
+    fn a_database_that_changes_while_it_is_checked_is_looked_into_again() {
+        let home = tempfile::tempdir().unwrap();
+        let database = home.path().join("sessions.db");
+        let writer = Connection::open(&database).unwrap();
+        writer.execute_batch("CREATE TABLE message (id INTEGER PRIMARY KEY)").unwrap();
+        let engine = Engine::new(home.path().join("data"));
+        let mut looks = 0;
+        let mut look_while_written = |writes: i64| {
+            looks = 0;
+            engine.look_into(&database, |connection| {
+                looks += 1;
+                if looks <= writes {
+                    writer.execute("INSERT INTO message DEFAULT VALUES", [])?;
+                }
+                connection.query_row("SELECT count(*) FROM message", [], |_| Ok(())).map_err(Into::into)
+            })
+        };
+        look_while_written(2).unwrap();
+        let error = look_while_written(i64::MAX).unwrap_err();
+        assert!(matches!(error, PlanError::Database { source: SqliteError::Changed { .. }, .. }), "{error}");
+        assert_eq!(looks, LOOKS as i64);
+    }
 }

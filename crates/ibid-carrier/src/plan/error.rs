@@ -71,7 +71,7 @@ pub enum PlanError {
         source: io::Error,
     },
     /// A database refused.
-    #[error("{}: {source}", path.display())]
+    #[error("{}", named(path, source))]
     Database {
         /// The database.
         path: PathBuf,
@@ -106,6 +106,12 @@ pub enum PlanError {
         /// What could not be undone, one sentence each.
         problems: Vec<String>,
     },
+}
+
+/// What a database said, with its path, which some of its errors name already.
+fn named(path: &Path, source: &SqliteError) -> String {
+    let (path, said) = (path.display().to_string(), source.to_string());
+    if said.starts_with(&path) { said } else { format!("{path}: {said}") }
 }
 
 impl PlanError {

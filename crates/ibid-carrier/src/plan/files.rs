@@ -73,17 +73,37 @@ pub(crate) fn sync_parent(path: &Path) -> Result<(), PlanError> {
     }
 }
 
-/// Writes a file of Ibid's own so that it is either there whole or not at all.
+/// Writes a file of Ibid's own so that it is either there whole or not at all. A failure (a full
+/// disk, say) leaves nothing of it behind.
 pub(crate) fn write_own(path: &Path, bytes: &[u8]) -> Result<(), PlanError> {
+    let draft = draft_of(path);
+    remove_file(&draft)?;
+    let written = write_draft(&draft, bytes)
+        .and_then(|()| fs::rename(&draft, path).map_err(|error| PlanError::io("write", path, error)));
+    if let Err(error) = written {
+        // Why it failed says more than that it could not be cleared up either.
+        let _ = remove_file(&draft);
+        return Err(error);
+    }
+    sync_parent(path)
+}
+
+fn write_draft(draft: &Path, bytes: &[u8]) -> Result<(), PlanError> {
+    let mut file = create_new(draft, true)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    written.map_err(|error| PlanError::io("write", draft, error))
+}
+
+/// Removes a file of Ibid's own, and what a writer that died left of it.
+pub(crate) fn remove_own(path: &Path) -> Result<(), PlanError> {
+    remove_file(&draft_of(path))?;
+    remove_file(path)
+}
+
+fn draft_of(path: &Path) -> PathBuf {
     let mut draft = path.as_os_str().to_owned();
     draft.push(".draft");
-    let draft = PathBuf::from(draft);
-    remove_file(&draft)?;
-    let mut file = create_new(&draft, true)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    written.map_err(|error| PlanError::io("write", &draft, error))?;
-    fs::rename(&draft, path).map_err(|error| PlanError::io("write", path, error))?;
-    sync_parent(path)
+    PathBuf::from(draft)
 }
 
 /// Gives a file or directory another name, which must be free.
@@ -347,4 +367,29 @@ fn describe(path: &Path, depth: usize) -> Result<Vec<String>, PlanError> {
         lines.extend(describe(&path.join(&name), depth + 1)?);
     }
     Ok(lines)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test states what it expects")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_ibids_own_that_cannot_be_written_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows-0.json");
+        fs::create_dir(&path).unwrap();
+        assert!(write_own(&path, b"[]").is_err());
+        assert_eq!(names_in(folder.path()).unwrap(), ["rows-0.json"]);
+    }
+
+    /// A writer that died between beginning its draft and giving it its name.
+    #[test]
+    fn removing_a_file_of_ibids_own_removes_its_draft_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows-0.json");
+        fs::write(draft_of(&path), b"[").unwrap();
+        remove_own(&path).unwrap();
+        assert!(names_in(folder.path()).unwrap().is_empty());
+    }
 }

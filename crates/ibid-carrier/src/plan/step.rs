@@ -307,7 +307,9 @@ fn shown(path: &Path) -> String {
     plain(&path.to_string_lossy())
 }
 
-/// Names come from stores: control characters must not reach a terminal.
+/// Names come from stores: what controls a terminal, or turns the direction of the text so that a
+/// name reads as another, must not reach it.
 fn plain(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    let turns = |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    name.chars().map(|c| if c.is_control() || turns(c) { '\u{fffd}' } else { c }).collect()
 }

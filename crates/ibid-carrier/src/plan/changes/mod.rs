@@ -170,9 +170,9 @@ impl Change {
             Change::Directory(change) => change.discard(),
             Change::Create(change) => files::remove_file(&change.staged),
             Change::Replace(change) => change.discard(),
-            Change::Insert(change) => files::remove_file(&change.backup),
+            Change::Insert(change) => files::remove_own(&change.backup),
             Change::TrashFile(change) => change.discard(),
-            Change::TrashRows(change) => files::remove_file(&change.stored),
+            Change::TrashRows(change) => files::remove_own(&change.stored),
             Change::Restore(change) => files::remove_all(&change.staged),
             Change::Append(_) | Change::CloseEntry(_) => Ok(()),
         }
