@@ -71,7 +71,7 @@ impl Rules {
 /// A conversation that a target can take.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// The messages, in order, each the parent of the next.
+    /// The messages, in order, each the parent of the next. Their sources stay with the session.
     pub messages: Vec<Message>,
     /// The compactions, each with the number of messages before it.
     pub compactions: Vec<(usize, Compaction)>,
@@ -228,7 +228,23 @@ impl Repair<'_> {
             }
             return;
         }
-        let mut copy = Message { blocks: kept, ..message.clone() };
+        // What the source was read from does not go along; cloning it, and blocks that are already
+        // here, costs as much as the rest.
+        let mut copy = Message {
+            id: message.id.clone(),
+            parent: None,
+            role: message.role,
+            origin: message.origin,
+            at: message.at,
+            model: message.model.clone(),
+            api_id: message.api_id.clone(),
+            stop: message.stop.clone(),
+            cwd: message.cwd.clone(),
+            sidechain: message.sidechain,
+            inherited: message.inherited,
+            blocks: kept,
+            sources: Vec::new(),
+        };
         match copy.origin {
             Origin::Tools => copy.origin = Origin::Person,
             Origin::Agent if !self.rules.agent_messages && copy.role == Role::User => {
