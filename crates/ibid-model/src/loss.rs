@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{MessageId, Text};
+use crate::{Finding, FindingKind, MessageId, Text};
 
 /// Whether what is meant is gone, or only looks different.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -182,6 +182,30 @@ impl Losses {
         Losses::default()
     }
 
+    /// What no conversion can carry, since it could not be read: one entry for each kind of finding
+    /// that left a record or a part of one out.
+    #[must_use]
+    pub fn unreadable(findings: &[Finding]) -> Losses {
+        let mut losses = Losses::none();
+        for finding in findings {
+            let left_out = matches!(
+                finding.kind,
+                FindingKind::NotJson
+                    | FindingKind::CutLine
+                    | FindingKind::TornPrefix
+                    | FindingKind::NotAnObject
+                    | FindingKind::MalformedRecord
+                    | FindingKind::NulRun
+                    | FindingKind::Oversize
+                    | FindingKind::TooDeep
+            );
+            if left_out {
+                losses.add_many(LossKind::UnreadableRecords, finding.count, Some(finding.kind.code()), None);
+            }
+        }
+        losses
+    }
+
     /// Adds one case of a loss.
     pub fn add(&mut self, kind: LossKind, what: Option<&str>, message: Option<&MessageId>) {
         self.add_many(kind, 1, what, message);
@@ -266,6 +290,17 @@ impl<'a> IntoIterator for &'a Losses {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_could_not_be_read_is_lost_in_every_conversion() {
+        let findings = [
+            Finding::new(FindingKind::NotJson, "a line").times(3),
+            Finding::new(FindingKind::CarriageReturns, "line ends"),
+        ];
+        let losses = Losses::unreadable(&findings);
+        assert_eq!(losses.count(LossKind::UnreadableRecords), 3);
+        assert_eq!(losses.iter().next().unwrap().what.as_deref(), Some("not-json"));
+    }
 
     #[test]
     fn cases_of_one_kind_and_object_are_one_entry() {

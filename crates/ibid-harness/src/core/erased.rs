@@ -270,6 +270,7 @@ pub fn convert_to(
     target: &Target,
 ) -> Result<(AnyTranscript, Common, Losses), CodecError> {
     let common = source.to_common()?;
-    let Converted { value, losses } = harness.from_common(&common.session, target)?;
+    let Converted { value, mut losses } = harness.from_common(&common.session, target)?;
+    losses.merge(Losses::unreadable(&common.findings));
     Ok((value, common, losses))
 }

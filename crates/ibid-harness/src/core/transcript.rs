@@ -157,5 +157,7 @@ pub fn convert<A: Codec, B: Codec>(
     target: &Target,
 ) -> Result<Converted<Transcript<B>>, CodecError> {
     let common = A::to_common(source)?;
-    B::from_common(&common.session, target)
+    let mut made = B::from_common(&common.session, target)?;
+    made.losses.merge(Losses::unreadable(&common.findings));
+    Ok(made)
 }

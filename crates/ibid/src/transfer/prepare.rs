@@ -17,7 +17,10 @@ use crate::machine::Machine;
 /// When the target cannot hold the session, has no place for it, or has one of the same id; and
 /// when what the target would read differs from the source in more than the losses.
 pub(crate) fn prepare(machine: &Machine, material: &Material, wishes: &Wishes) -> Result<Transfer> {
-    let mut work = Work { machine, wishes, losses: Losses::none(), notes: Vec::new(), roots: Vec::new() };
+    // A native copy keeps what could not be read; a conversion has nothing to carry there.
+    let exact = exact(&material.parent, wishes, &wishes.selection).is_some();
+    let losses = if exact { Losses::none() } else { Losses::unreadable(&material.findings) };
+    let mut work = Work { machine, wishes, losses, notes: Vec::new(), roots: Vec::new() };
     let parent = work.piece(&material.parent, &wishes.selection, id_of(&material.parent, wishes)?, None)?;
     let mut savings = vec![parent];
     let mut known: HashMap<SessionId, (SessionId, Reference)> = HashMap::new();
@@ -72,6 +75,15 @@ pub(crate) fn prepare(machine: &Machine, material: &Material, wishes: &Wishes) -
         notes: work.notes,
         made: savings.into_iter().map(|(_, made)| made).collect(),
     })
+}
+
+/// The native form, when it can be saved as it is: the target is the same harness, and nothing
+/// about the session is to become another.
+fn exact<'p>(piece: &'p Piece, wishes: &Wishes, selection: &Selection) -> Option<&'p AnyTranscript> {
+    let same = |native: &&AnyTranscript| native.declaration().id == wishes.to.declaration().id;
+    let native = piece.native.as_ref().filter(same)?;
+    let whole = *selection == Selection::default();
+    (whole && wishes.id == IdWish::Keep && wishes.cwd.is_none()).then_some(native)
 }
 
 /// The id that is asked for, or what makes the derived one another.
@@ -163,7 +175,7 @@ impl Work<'_> {
             fix_id: false,
             replace: wishes.replace,
         };
-        let exact = self.exact(piece, selection);
+        let exact = exact(piece, wishes, selection);
         let converted;
         let (transcript, losses) = match exact {
             Some(native) => (native, Losses::none()),
@@ -201,15 +213,6 @@ impl Work<'_> {
         let says = essence(result.session.view(&Selection::default()).messages);
         let made = Made { id: saving.id.clone(), reference: saving.reference.clone(), says };
         Ok((saving, made))
-    }
-
-    /// The native form, when it can be saved as it is: the target is the same harness, and nothing
-    /// about the session is to become another.
-    fn exact<'p>(&self, piece: &'p Piece, selection: &Selection) -> Option<&'p AnyTranscript> {
-        let same = |native: &&AnyTranscript| native.declaration().id == self.wishes.to.declaration().id;
-        let native = piece.native.as_ref().filter(same)?;
-        let whole = *selection == Selection::default();
-        (whole && self.wishes.id == IdWish::Keep && self.wishes.cwd.is_none()).then_some(native)
     }
 
     fn remember(
