@@ -86,8 +86,8 @@ finding_kinds! {
     CarriageReturns = "carriage-returns", Note, "Nothing needs doing.";
     /// An object has the same key twice; the last one counts, and both are kept.
     DuplicateKey = "duplicate-key", Note, "Nothing needs doing.";
-    /// A line is longer than the limit for one record; it is kept and was not read.
-    Oversize = "oversize", Error, "Raise the limit for one line if you need what it holds.";
+    /// A line, a file or a number of files is over a limit; what is over it was not read, and nothing was changed.
+    Oversize = "oversize", Error, "The limits are fixed (256 MiB for a line) and cannot be raised; look at it where it lies.";
     /// A value nests deeper than the limit.
     TooDeep = "too-deep", Error, "The record is kept; no harness writes such a value.";
     /// Compressed content is damaged or ends early; what could be decompressed before that was read.
@@ -136,8 +136,6 @@ finding_kinds! {
     LinkNotFollowed = "link-not-followed", Warning, "Move the file into the store if it belongs there.";
     /// A write that did not finish was found in Ibid's journal.
     UnfinishedWrite = "unfinished-write", Error, "Run `ibid doctor --fix`, or any command that writes, to finish or undo it.";
-    /// An index of the harness disagrees with its session files; the files count.
-    IndexDrift = "index-drift", Note, "Nothing needs doing; Ibid never relies on the index.";
 }
 
 impl fmt::Display for FindingKind {

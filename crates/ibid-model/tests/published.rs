@@ -18,12 +18,12 @@ fn published(path: &str, made: &str) {
 }
 
 #[test]
-fn the_schema_is_the_one_of_the_types() {
+fn the_published_schema_is_the_one_of_the_types() {
     published("docs/schema/ibid-session-1.json", &ibid_model::schema().unwrap());
 }
 
 #[test]
-fn every_finding_is_documented() {
+fn every_finding_is_published() {
     let mut page = String::from(
         "# Findings\n\nA finding says what is wrong with an input, and where: the path, the line (counted from 1), the \
          bytes (counted from 0, the end not included) or the database row. It never quotes what people or models wrote. \
@@ -43,7 +43,7 @@ fn every_finding_is_documented() {
 }
 
 #[test]
-fn every_loss_is_documented() {
+fn every_loss_is_published() {
     let mut page = String::from(
         "# Losses\n\nA conversion reports everything that it changed, added or left behind. An entry has a kind, a count, \
          the messages it concerns (at most 20 of them) and, where the kind alone does not say it, what exactly. Names are \

@@ -20,6 +20,7 @@ mod export;
 mod import;
 mod list;
 mod man;
+mod no_network;
 mod overview;
 mod path;
 mod published;

@@ -1,0 +1,114 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What programs reach a network with: clients, servers, TLS, and the runtimes and sockets below
+/// them.
+const OF_A_NETWORK: &[&str] = &[
+    "async-std",
+    "attohttpc",
+    "curl",
+    "curl-sys",
+    "h2",
+    "h3",
+    "hickory-resolver",
+    "hyper",
+    "hyper-util",
+    "isahc",
+    "mio",
+    "minreq",
+    "native-tls",
+    "openssl",
+    "openssl-sys",
+    "quinn",
+    "reqwest",
+    "rustls",
+    "smol",
+    "socket2",
+    "surf",
+    "tokio",
+    "tonic",
+    "tungstenite",
+    "ureq",
+    "zmq",
+];
+
+/// What the standard library and the system have for it.
+const SOCKETS: &[&str] =
+    &["std::net", "TcpStream", "TcpListener", "UdpSocket", "rustix::net", "libc::socket"];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+}
+
+/// The names of every package that `name` needs, however far down, on any platform. A lock file
+/// does not tell a test's needs apart, so they are among them.
+fn needs(lock: &str, name: &str) -> BTreeSet<String> {
+    let lock: toml::Table = lock.parse().unwrap();
+    let mut direct: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for package in lock["package"].as_array().unwrap() {
+        let needs = package.get("dependencies").and_then(toml::Value::as_array);
+        // A name that has several versions is followed by the version.
+        let names = needs.into_iter().flatten().filter_map(|need| need.as_str()?.split(' ').next());
+        direct.entry(package["name"].as_str().unwrap()).or_default().extend(names);
+    }
+    let mut found = BTreeSet::new();
+    let mut open = vec![name];
+    while let Some(name) = open.pop() {
+        if found.insert(name.to_owned()) {
+            open.extend(direct.get(name).unwrap_or_else(|| panic!("{name} is not in the lock file")));
+        }
+    }
+    found
+}
+
+fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn nothing_that_the_program_is_built_from_can_reach_a_network() {
+    let needs = needs(&fs::read_to_string(root().join("Cargo.lock")).unwrap(), "ibid");
+    assert!(needs.contains("ibid-harness") && needs.contains("libsqlite3-sys"), "the whole tree was read");
+    let networked: Vec<&&str> = OF_A_NETWORK.iter().filter(|name| needs.contains(**name)).collect();
+    assert!(networked.is_empty(), "{networked:?}");
+}
+
+#[test]
+fn a_network_crate_far_down_is_found() {
+    let lock = r#"
+        [[package]]
+        name = "ibid"
+        dependencies = ["between 1.0.0"]
+        [[package]]
+        name = "between"
+        dependencies = ["hyper"]
+        [[package]]
+        name = "hyper"
+        [[package]]
+        name = "unrelated"
+    "#;
+    assert_eq!(needs(lock, "ibid").into_iter().collect::<Vec<_>>(), ["between", "hyper", "ibid"]);
+}
+
+#[test]
+fn no_source_of_the_project_opens_a_socket() {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        sources(&entry.unwrap().path().join("src"), &mut files);
+    }
+    assert!(files.len() > 100, "the sources were found");
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        for socket in SOCKETS {
+            assert!(!text.contains(socket), "{socket} in {}", file.display());
+        }
+    }
+}
