@@ -1,4 +1,5 @@
-//! Ibid beside txcript on the same generated input, with ratios.
+//! Ibid beside txcript on the same generated input, with ratios. txcript
+//! (<https://github.com/skillsynchq/txcript>) is another Rust library that reads and converts sessions.
 //!
 //! Each measurement is a process of its own, so that its peak memory is its own; each is repeated
 //! and the best time counts, since everything else on the machine only adds. The inputs are read

@@ -26,7 +26,7 @@ use ibid_model::{
 const LANES: [(&str, &str); 4] =
     [("claude_code", "claude-code"), ("codex", "codex"), ("opencode", "opencode"), ("pi", "pi")];
 
-/// Rows that are wrong, with the reason. Each is explained in docs/corpus.md.
+/// Rows that are wrong and cannot be corrected, each with the reason.
 const DISPUTED: &[(&str, &str)] = &[];
 
 /// One row of EXPECT.tsv.
