@@ -406,6 +406,23 @@ fn databases_of_other_channels_are_found() {
     assert_eq!(home.sessions().len(), 11 + 2);
 }
 
+#[cfg(unix)]
+#[test]
+fn what_lies_in_the_place_of_a_database_and_is_none_is_named() {
+    let home = Home::with_database("1.18.33/opencode.sql");
+    let folder = home.data();
+    fs::create_dir(folder.join("opencode-a.db")).unwrap();
+    std::os::unix::fs::symlink("/nowhere/at/all.db", folder.join("opencode-b.db")).unwrap();
+    let discovery = home.discover();
+    let of = |name: &str| -> Vec<(FindingKind, String)> {
+        let about = discovery.findings.iter().filter(|f| f.path.as_ref().is_some_and(|p| p.ends_with(name)));
+        about.map(|finding| (finding.kind, finding.detail.to_string())).collect()
+    };
+    assert_eq!(of("opencode-a.db"), [(FindingKind::Unreadable, "not a regular file".to_owned())]);
+    assert_eq!(of("opencode-b.db"), [(FindingKind::Unreadable, "a link that leads nowhere".to_owned())]);
+    assert_eq!(discovery.sessions.len(), 11);
+}
+
 // https://github.com/specstoryai/getspecstory/issues/136 (fault 36)
 #[test]
 fn variables_name_the_database_and_the_data_folder() {

@@ -46,6 +46,10 @@ pub(crate) fn is_database_name(layout: &Layout, path: &Path) -> bool {
     name == layout.database || (name.starts_with(layout.channel_prefix) && name.ends_with(".db"))
 }
 
+fn unreadable(path: &Path, why: &str) -> Finding {
+    Finding::new(FindingKind::Unreadable, why).at_path(path)
+}
+
 /// The databases below a root, the main one first. A root may be a database itself.
 fn databases(layout: &Layout, root: &Path, findings: &mut Vec<Finding>) -> Vec<PathBuf> {
     if root.is_file() {
@@ -55,15 +59,24 @@ fn databases(layout: &Layout, root: &Path, findings: &mut Vec<Finding>) -> Vec<P
     match std::fs::read_dir(root) {
         Ok(entries) => {
             for entry in entries.flatten() {
-                if is_database_name(layout, &entry.path()) && entry.path().is_file() {
-                    found.push(entry.path());
+                let path = entry.path();
+                if !is_database_name(layout, &path) {
+                    continue;
+                }
+                match std::fs::metadata(&path) {
+                    Ok(metadata) if metadata.is_file() => found.push(path),
+                    // Sessions may lie behind it: a store that cannot be read is not an empty one.
+                    Ok(_) => findings.push(unreadable(&path, "not a regular file")),
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound && !path.is_symlink() => {}
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                        findings.push(unreadable(&path, "a link that leads nowhere"));
+                    }
+                    Err(error) => findings.push(unreadable(&path, &error.to_string())),
                 }
             }
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => {
-            findings.push(Finding::new(FindingKind::Unreadable, error.to_string()).at_path(root));
-        }
+        Err(error) => findings.push(unreadable(root, &error.to_string())),
     }
     found.sort_by_key(|path| (!path.ends_with(layout.database), path.clone()));
     found
