@@ -49,7 +49,8 @@ fn nothing_is_put_over_what_is_there() {
     ibid(&home, ["delete", PI_TOOLS, "--yes"]).ends(0);
     std::fs::write(&path, "new").unwrap();
     let run = ibid(&home, ["restore", PI_TOOLS]).ends(3);
-    assert!(run.stderr.contains("exists already"), "{}", run.stderr);
+    assert!(run.stderr.contains("is there already"), "{}", run.stderr);
+    assert!(run.stderr.contains("restore again") && !run.stderr.contains("replac"), "{}", run.stderr);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "new");
 }
 

@@ -13,7 +13,7 @@ use crate::launch::{Launch, template};
 use crate::machine::{Found, Machine, by_id, harness};
 use crate::output;
 use crate::transfer::{IdWish, Material, Transfer, Wishes, exists_already, prepare};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, working_directory};
 
 /// Carry a session on, in its own agent or in another
 ///
@@ -165,7 +165,7 @@ fn latest(machine: &Machine, wanted: Option<&'static dyn AnyHarness>) -> Result<
 /// Where it goes on.
 fn directory(arguments: &Arguments, found: &Found) -> Result<PathBuf> {
     if let Some(cwd) = &arguments.cwd {
-        let cwd = std::path::absolute(cwd)?;
+        let cwd = working_directory(cwd)?;
         if !cwd.is_dir() {
             bail!("{} is no directory", cwd.display());
         }

@@ -10,6 +10,7 @@ use crate::machine::{Machine, harness};
 use crate::output;
 use crate::selection::SelectionArguments;
 use crate::transfer::{IdWish, Material, Wishes, prepare, refusal};
+use crate::workspace::working_directory;
 
 /// Write a session as one of another harness
 ///
@@ -92,7 +93,7 @@ impl TargetArguments {
             (_, true) => IdWish::New,
             _ => IdWish::Derived,
         };
-        let cwd = self.cwd.as_deref().map(std::path::absolute).transpose()?;
+        let cwd = self.cwd.as_deref().map(working_directory).transpose()?;
         wishes.cwd = cwd.map(|cwd| Text::from(cwd.to_string_lossy().into_owned()));
         wishes.account.clone_from(&self.account);
         wishes.subagents = !self.no_subagents;

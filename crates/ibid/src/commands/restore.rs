@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use ibid_carrier::plan::{Plan, PlanError, Policy};
+use ibid_carrier::sqlite::SqliteError;
 use ibid_carrier::trash::{Trash, TrashEntry, TrashItem};
 use serde::Serialize;
 
@@ -57,16 +58,16 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         return list(machine, &listing.entries, &listing.unreadable);
     };
     let entry = find(id, &listing.entries)?;
-    let plan = trash.restore_plan(entry)?;
+    let plan = trash.restore_plan(entry).map_err(in_the_way)?;
     let policy = Policy::within(places(machine, entry));
     let engine = machine.engine();
-    engine.check(&plan, &policy)?;
+    engine.check(&plan, &policy).map_err(in_the_way)?;
     if !machine.json {
         let steps: String = plan.to_string().lines().map(|line| format!("  {line}\n")).collect();
         output::print(&format!("{}\n{steps}", name(entry)))?;
     }
     if !arguments.dry_run {
-        engine.commit(&plan, &policy)?;
+        engine.commit(&plan, &policy).map_err(in_the_way)?;
     }
     if machine.json {
         output::print_json(&Answer { entry, plan: &plan, restored: !arguments.dry_run })?;
@@ -76,6 +77,22 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         output::print(&format!("Restored: {}\n", name(entry)))?;
     }
     Ok(Exit::Done)
+}
+
+/// What is there is never replaced by a restoration, so the way out is another than for a write.
+fn in_the_way(error: PlanError) -> anyhow::Error {
+    let there = match &error {
+        PlanError::Exists { path } => path.display().to_string(),
+        PlanError::Database { path, source: SqliteError::RowExists { table, key } } => {
+            format!("the row {key} of {table:?} in {}", path.display())
+        }
+        _ => return error.into(),
+    };
+    Failure::refused(format!(
+        "{there} is there already; nothing was restored; move what is there away, or delete that session, and \
+         restore again"
+    ))
+    .into()
 }
 
 fn list(machine: &Machine, entries: &[TrashEntry], unreadable: &[PlanError]) -> Result<Exit> {
