@@ -74,7 +74,11 @@ fn typed(name: &str, input: &Json, arguments: &mut Arguments) -> Option<Tool> {
             agent: arguments.take_text("subagent_type"),
         }),
         _ => {
+            // With more than two parts nothing says where the server's name ends.
             let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
+            if server.is_empty() || tool.is_empty() || tool.contains("__") {
+                return None;
+            }
             *arguments = Arguments::default();
             Tool::Mcp(Mcp { server: server.into(), tool: tool.into(), input: input.clone() })
         }
