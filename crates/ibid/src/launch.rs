@@ -1,6 +1,6 @@
 //! Starting an agent's program on a session.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
@@ -31,6 +31,17 @@ pub(crate) fn template(machine: &Machine, harness: &dyn AnyHarness) -> Option<Ve
     let recipe = declaration.resume?;
     let words = std::iter::once(recipe.program).chain(recipe.arguments.iter().copied());
     Some(words.map(str::to_owned).collect())
+}
+
+/// Whether a program can be found: at its path, or by its name on PATH.
+pub(crate) fn is_on_path(program: &str) -> bool {
+    if program.contains(std::path::MAIN_SEPARATOR) {
+        return Path::new(program).is_file();
+    }
+    let endings: &[&str] = if cfg!(windows) { &["", ".exe", ".cmd", ".bat"] } else { &[""] };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .any(|dir| endings.iter().any(|ending| dir.join(format!("{program}{ending}")).is_file()))
 }
 
 impl Launch {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use clap::builder::TypedValueParser as _;
 use ibid_carrier::fingerprint::Fingerprint;
 use ibid_carrier::jsonl::Limits;
 use ibid_carrier::plan::Engine;
@@ -10,7 +11,7 @@ use ibid_harness::{
     AnyHarness, AnyTranscript, Class, Context, Discovered, Discovery, DiscoveryCache, Listed, Progress,
     Reference, Resolution, SessionName, Surroundings, discover, resolve,
 };
-use ibid_model::Finding;
+use ibid_model::{Finding, Severity};
 
 use crate::config::Config;
 use crate::exit::Failure;
@@ -22,7 +23,9 @@ use crate::table::counted;
 pub(crate) struct GlobalArguments {
     /// Take this directory as the home, for every agent and for Ibid itself; variables such as
     /// CODEX_HOME are then ignored
-    #[arg(long, global = true, env = "IBID_HOME", value_name = "DIR")]
+    // Clap's own parser of paths refuses a blank variable.
+    #[arg(long, global = true, env = "IBID_HOME", value_name = "DIR",
+        value_parser = clap::builder::OsStringValueParser::new().map(PathBuf::from))]
     home: Option<PathBuf>,
 
     /// Look for a harness's sessions in one more directory
@@ -58,7 +61,18 @@ impl Machine {
     /// # Errors
     /// When there is no home, or `--root` names no harness.
     pub(crate) fn new(arguments: &GlobalArguments) -> Result<Machine> {
-        let mut surroundings = match &arguments.home {
+        let blank = |home: &std::ffi::OsStr| home.is_empty();
+        let named = match &arguments.home {
+            // A blank variable is one that is not set; an option without a directory is a mistake.
+            Some(home) if blank(home.as_os_str()) => {
+                if !std::env::var_os("IBID_HOME").is_some_and(|home| blank(&home)) {
+                    bail!("--home needs a directory");
+                }
+                None
+            }
+            named => named.as_ref(),
+        };
+        let mut surroundings = match named {
             Some(home) => {
                 let home =
                     std::path::absolute(home).with_context(|| format!("{} is no path", home.display()))?;
@@ -75,7 +89,12 @@ impl Machine {
             let dir = std::path::absolute(dir).with_context(|| format!("{} is no path", dir.display()))?;
             surroundings = surroundings.with_root(harness(name)?.declaration().id, dir);
         }
-        let isolated = arguments.home.is_some();
+        let settings = config.roots.iter().map(|(_, dir)| dir.clone());
+        let options = arguments.root.iter().filter_map(|(_, dir)| std::path::absolute(dir).ok());
+        for dir in settings.chain(options).filter(|dir| !dir.exists()) {
+            output::note(&format!("There is no store at {} (named by you).", dir.display()));
+        }
+        let isolated = named.is_some();
         Ok(Machine { surroundings, config, limits: Limits::default(), json: arguments.json, isolated })
     }
 
@@ -283,14 +302,62 @@ pub(crate) fn harness(name: &str) -> Result<&'static dyn AnyHarness> {
     })
 }
 
-fn nothing(name: &str, discoveries: &[Discovery]) -> String {
-    let searched: usize = discoveries.iter().map(|discovery| discovery.sessions.len()).sum();
-    let unreadable: Vec<&Finding> = discoveries.iter().flat_map(|discovery| &discovery.findings).collect();
-    let mut message = format!("no session is called {name} among the {searched} on this machine");
-    if !unreadable.is_empty() {
-        let places = counted(unreadable.len() as u64, "place");
-        message.push_str(&format!("; {places} could not be read, see `ibid doctor`"));
+/// What a look at the machine could not read.
+pub(crate) struct Unread<'a> {
+    /// Places: roots, directories and databases.
+    pub(crate) places: Vec<&'a Finding>,
+    /// What could not be read of sessions, and of files that are none as far as could be read.
+    pub(crate) parts: Vec<Finding>,
+    sessions: u64,
+}
+
+impl<'a> Unread<'a> {
+    /// What these discoveries could not read.
+    pub(crate) fn of(discoveries: &'a [Discovery]) -> Unread<'a> {
+        let mut unread = Unread {
+            places: discoveries.iter().flat_map(|discovery| &discovery.findings).collect(),
+            parts: Vec::new(),
+            sessions: 0,
+        };
+        for session in discoveries.iter().flat_map(|discovery| &discovery.sessions) {
+            let before = unread.parts.len();
+            let errors = session.findings.iter().filter(|finding| finding.severity() == Severity::Error);
+            unread.parts.extend(errors.cloned().map(|finding| match finding.path {
+                Some(_) => finding,
+                None => finding.at_path(&session.reference.path),
+            }));
+            unread.sessions += u64::from(unread.parts.len() > before);
+        }
+        unread
     }
-    message.push_str("; `ibid list` shows them all");
+
+    /// Whether everything was read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places.is_empty() && self.parts.is_empty()
+    }
+
+    /// How much it is; none when everything was read.
+    pub(crate) fn sentence(&self) -> Option<String> {
+        let places = self.places.len() as u64;
+        let places = (places > 0).then(|| format!("{} could not be read", counted(places, "place")));
+        let sessions = match self.sessions {
+            0 => None,
+            1 => Some("1 session has parts that could not be read".to_owned()),
+            count => Some(format!("{count} sessions have parts that could not be read")),
+        };
+        let parts: Vec<String> = places.into_iter().chain(sessions).collect();
+        (!parts.is_empty()).then(|| format!("{}; `ibid doctor` names them", parts.join(", and ")))
+    }
+}
+
+fn nothing(name: &str, discoveries: &[Discovery]) -> String {
+    let sessions = discoveries.iter().flat_map(|discovery| &discovery.sessions);
+    let searched = sessions.filter(|session| is_listed(session)).count();
+    let name = output::clean_line(name);
+    let mut message =
+        format!("no session is called `{name}` among the {searched} that `ibid list --all` shows");
+    if let Some(unread) = Unread::of(discoveries).sentence() {
+        message.push_str(&format!("; {unread}"));
+    }
     message
 }

@@ -52,6 +52,7 @@ fn main() -> ExitCode {
     };
     let exit = match commands::run(arguments) {
         Ok(exit) => exit,
+        Err(error) if output::is_reader_gone(&error) => Exit::Done,
         Err(error) => {
             output::report(&error);
             exit::of_error(&error)

@@ -1,13 +1,14 @@
 //! What the program prints: data on stdout, everything else on stderr.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use ibid_harness::{Discovered, Progress};
+use ibid_harness::{Class, Discovered, Progress};
 use ibid_model::{Finding, LossEffect, Losses, Severity};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -29,16 +30,29 @@ pub(crate) fn die_quietly_on_broken_pipes() {
     }));
 }
 
-/// Prints to stdout. A broken pipe ends the program quietly.
+/// The reader of stdout went away (`ibid list | head`). It ends the program quietly, and as an error
+/// so that what must be cleared up is.
+#[derive(Debug, thiserror::Error)]
+#[error("the reader of the output went away")]
+pub(crate) struct ReaderGone;
+
+/// Whether the reader of stdout went away.
+pub(crate) fn is_reader_gone(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| cause.is::<ReaderGone>())
+}
+
+/// Prints to stdout.
 ///
 /// # Errors
-/// When stdout cannot be written for another reason.
+/// [`ReaderGone`] for a broken pipe, and when stdout cannot be written for another reason.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut out = anstream::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            std::process::exit(i32::from(crate::exit::Exit::Done.code()))
-        }
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+fn written(result: io::Result<()>) -> Result<()> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(ReaderGone.into()),
         other => Ok(other?),
     }
 }
@@ -49,12 +63,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// As [`print()`].
 pub(crate) fn print_bytes(bytes: &[u8]) -> Result<()> {
     let mut out = io::stdout().lock();
-    match out.write_all(bytes).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            std::process::exit(i32::from(crate::exit::Exit::Done.code()))
-        }
-        other => Ok(other?),
-    }
+    written(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
 /// Prints one JSON object with the version in front.
@@ -232,10 +241,25 @@ pub(crate) fn with_patience<T>(what: &'static str, run: impl FnOnce() -> T) -> T
     with_progress(what, &Progress::default(), run)
 }
 
-/// The message that lists what an ambiguous name could mean.
+/// How many candidates are listed.
+const CANDIDATES_SHOWN: usize = 10;
+
+/// The message that lists what an ambiguous name could mean. Subagents of a candidate are left out;
+/// sessions that only their place tells apart are listed with it.
 pub(crate) fn candidates(name: &str, candidates: &[&Discovered]) -> String {
-    let mut message = format!("`{}` names {} sessions; say which:", clean_line(name), candidates.len());
-    for session in candidates.iter().take(20) {
+    let key = |session: &Discovered| (session.reference.harness, session.id.clone());
+    let is_part = |session: &Discovered| {
+        let parent = session.lineage.iter().find_map(|lineage| lineage.parent.as_ref());
+        session.class == Class::Sidecar
+            && parent.is_some_and(|parent| {
+                candidates.iter().any(|other| key(other) == (session.reference.harness, parent.clone()))
+            })
+    };
+    let shown: Vec<&Discovered> = candidates.iter().copied().filter(|session| !is_part(session)).collect();
+    let names: HashSet<_> = shown.iter().map(|session| key(session)).collect();
+    let twins = names.len() < shown.len();
+    let mut message = format!("`{}` names {} sessions; say which:", clean_line(name), shown.len());
+    for session in shown.iter().take(CANDIDATES_SHOWN) {
         let _ = write!(
             message,
             "\n  {}:{}  {}",
@@ -243,10 +267,17 @@ pub(crate) fn candidates(name: &str, candidates: &[&Discovered]) -> String {
             clean_line(session.id.as_str()),
             label(session)
         );
-        let _ = write!(message, "  ({})", clean_line(&session.reference.to_string()));
+        if twins {
+            let _ = write!(message, "\n      {}", clean_line(&session.reference.to_string()));
+        }
     }
-    if candidates.len() > 20 {
-        let _ = write!(message, "\n  and {} more", candidates.len() - 20);
+    if shown.len() > CANDIDATES_SHOWN {
+        let _ = write!(message, "\n  and {} more", shown.len() - CANDIDATES_SHOWN);
+    }
+    match (twins, names.len()) {
+        (true, 1) => message.push_str("\nthey have the same id; give the path of one"),
+        (true, _) => message.push_str("\nsome have the same id; give the path of one"),
+        _ => {}
     }
     message
 }

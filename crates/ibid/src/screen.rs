@@ -94,5 +94,9 @@ fn start_pager() -> Option<Child> {
     if std::env::var_os("LESS").is_none() {
         command.env("LESS", "FRX");
     }
+    // Without a locale, less would print the bytes of a character instead of it.
+    if std::env::var_os("LESSCHARSET").is_none() {
+        command.env("LESSCHARSET", "utf-8");
+    }
     command.spawn().ok()
 }

@@ -114,6 +114,47 @@ fn a_program_that_is_not_there_is_named_with_what_to_do() {
 }
 
 #[test]
+fn nothing_is_converted_for_a_program_that_is_not_there() {
+    let home = Home::new().with_file(
+        ".config/ibid/config.toml",
+        "[launch.codex]\ncommand = [\"no-such-program-here\", \"{id}\"]\n",
+    );
+    let session = session_in(&home, &home.path().join("project"), "a.json");
+    let run = in_dir(&home, home.path(), &[&session, "--to", "codex"]).ends(2);
+    assert!(run.stderr.contains("nothing was written"), "{}", run.stderr);
+    assert!(!home.path().join(".codex").exists());
+}
+
+#[test]
+fn a_dry_run_prints_the_command_and_writes_nothing() {
+    let home = Home::new();
+    let session = session_in(&home, &home.path().join("project"), "a.json");
+    let run = in_dir(&home, home.path(), &[&session, "--to", "codex", "--dry-run"]).ends(0);
+    assert!(run.stdout.contains("codex") && run.stderr.contains("Plan"), "{}{}", run.stdout, run.stderr);
+    assert!(!home.path().join(".codex").exists());
+    let json = in_dir(&home, home.path(), &[&session, "--to", "codex", "--dry-run", "--json"]).ends(0).json();
+    assert_eq!(json["converted"], false);
+    assert!(!json["plan"]["steps"].as_array().unwrap().is_empty(), "{json}");
+}
+
+#[test]
+fn a_conversion_for_another_directory_goes_on_the_second_time_too() {
+    let home = home();
+    let here = home.path().join("here");
+    std::fs::create_dir(&here).unwrap();
+    ibid(&home, ["convert", PI_TOOLS, "--to", "codex"]).ends(0);
+    let again = |to: &str| {
+        let run = in_dir(&home, &here, &[PI_TOOLS, "--to", to, "--no-launch", "--json"]);
+        run.ends(0).json()["id"].as_str().unwrap().to_owned()
+    };
+    for to in ["codex", "pi", "claude-code"] {
+        let first = again(to);
+        assert_eq!(again(to), first, "{to}");
+        assert_eq!(again(to), first, "{to}");
+    }
+}
+
+#[test]
 fn settings_that_mean_nothing_are_named_and_broken_ones_refused() {
     let home = Home::new().with_file(".config/ibid/config.toml", "colour = 1\n");
     let run = ibid(&home, ["list"]).ends(1);

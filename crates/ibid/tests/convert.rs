@@ -151,6 +151,17 @@ fn a_session_that_is_too_large_for_the_target_is_warned_about() {
 }
 
 #[test]
+fn a_plan_names_only_the_directories_that_it_makes() {
+    let home = home();
+    let plan = || ibid(&home, ["convert", PI_TOOLS, "--to", "claude-code", "--dry-run"]).ends(0).stdout;
+    assert!(plan().contains("make directory"), "{}", plan());
+    ibid(&home, ["convert", PI_TOOLS, "--to", "claude-code"]).ends(0);
+    let again = ["convert", PI_TOOLS, "--to", "claude-code", "--dry-run", "--new-id"];
+    let again = ibid(&home, again).ends(0).stdout;
+    assert!(!again.contains("make directory"), "{again}");
+}
+
+#[test]
 fn a_document_needs_a_directory() {
     let run = ibid(&home(), ["convert", PI_TOOLS, "--to", "simple"]).ends(2);
     assert!(run.stderr.contains("--out"), "{}", run.stderr);

@@ -1,3 +1,5 @@
+use std::process::Stdio;
+
 use crate::common::{Home, command, finish, ibid, program};
 
 #[test]
@@ -21,6 +23,20 @@ fn it_walks_through_everything_and_leaves_nothing_behind() {
     );
     assert!(std::fs::read_dir(temporary.path()).unwrap().next().is_none(), "something was left behind");
     assert!(std::fs::read_dir(home.path()).unwrap().next().is_none(), "the home was touched");
+}
+
+#[test]
+fn a_reader_that_goes_away_leaves_nothing_behind() {
+    let home = Home::new();
+    let temporary = Home::new();
+    let mut command = command(&home);
+    command.arg("demo").env("TMPDIR", temporary.path()).env("TMP", temporary.path());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert!(std::fs::read_dir(temporary.path()).unwrap().next().is_none(), "something was left behind");
 }
 
 #[test]

@@ -22,6 +22,31 @@ fn secrets_are_replaced_and_counted_in_every_format() {
 }
 
 #[test]
+fn only_what_is_written_is_counted() {
+    let (home, file) = with_secret();
+    for (format, count) in [("simple", 1), ("markdown", 1), ("ibid", 2)] {
+        let json = ibid(&home, ["export", &file, "--format", format, "--json"]).ends(0).json();
+        let text = json["text"].as_str().unwrap();
+        assert_eq!(text.matches("[redacted:").count(), count, "{format}");
+        assert_eq!(json["redactions"]["total"], count, "{format}");
+        let said = [format!("redactions: {count}"), format!("\"redactions\": {count}")];
+        assert!(said.iter().any(|said| text.contains(said)), "{format}: {text}");
+    }
+}
+
+#[test]
+fn importing_a_redacted_document_says_so() {
+    let (home, file) = with_secret();
+    for (format, said) in [("ibid", "2 secrets were replaced"), ("simple", "1 secret was replaced")] {
+        let out = home.path().join(format);
+        let out = out.to_str().unwrap();
+        ibid(&home, ["export", &file, "--format", format, "--out", out]).ends(0);
+        let run = ibid(&home, ["import", out, "--from", "simple", "--to", "codex", "--dry-run"]).ends(0);
+        assert!(run.stderr.contains(said), "{}", run.stderr);
+    }
+}
+
+#[test]
 fn reveal_leaves_them() {
     let (home, file) = with_secret();
     let run = ibid(&home, ["export", &file, "--format", "markdown", "--reveal"]).ends(0);

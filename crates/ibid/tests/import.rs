@@ -30,6 +30,21 @@ fn a_native_text_comes_through_a_pipe() {
 }
 
 #[test]
+fn what_cannot_be_read_at_all_becomes_no_session() {
+    let home = Home::new()
+        .with_file("x.jsonl", "garbage\nmore garbage\n")
+        .with_file("e.json", r#"{"id":"e","messages":[]}"#);
+    let file = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
+    for from in ["codex", "claude-code", "pi"] {
+        ibid(&home, ["import", &file("x.jsonl"), "--from", from, "--to", "claude-code", "--cwd", "/x"])
+            .ends(2);
+    }
+    let run = ibid(&home, ["import", &file("e.json"), "--to", "codex", "--cwd", "/x"]).ends(2);
+    assert!(run.stderr.contains("no turn"), "{}", run.stderr);
+    assert!(!home.path().join(".codex").exists() && !home.path().join(".claude").exists());
+}
+
+#[test]
 fn a_text_of_nobody_is_refused() {
     let home = Home::new().with_file("x.txt", "hello");
     let file = home.path().join("x.txt");

@@ -48,6 +48,24 @@ fn subagents_are_folded_under_their_parents() {
     assert!(all["sessions"].as_array().unwrap().iter().any(|s| s["id"] == child));
 }
 
+#[test]
+fn a_session_that_cannot_be_read_is_not_passed_over_in_silence() {
+    let place =
+        ".codex/sessions/2026/07/01/rollout-2026-07-01T10-00-00-01a22cab-62dd-7661-aa05-129331e50d00.jsonl";
+    let home = home().with_file(place, "garbage\nmore garbage\n");
+    let listed = ibid(&home, ["list"]).ends(0);
+    assert!(listed.stderr.contains("1 session has parts that could not be read"), "{}", listed.stderr);
+    let overview = ibid(&home, []).ends(0);
+    assert!(overview.stderr.contains("`ibid doctor` names them"), "{}", overview.stderr);
+    for json in [ibid(&home, ["list", "--json"]).json(), ibid(&home, ["--json"]).json()] {
+        assert_eq!(json["complete"], false);
+        assert!(json["findings"].to_string().contains("129331e50d00"), "{json}");
+    }
+    let count = ibid(&home, ["list", "--all", "--jsonl"]).ends(0).stdout.lines().count();
+    let missing = ibid(&home, ["show", "no such"]).ends(1).stderr;
+    assert!(missing.contains(&format!("`no such` among the {count} that")), "{missing}");
+}
+
 // https://github.com/anthropics/claude-code/issues/60842 (fault 30)
 #[test]
 fn a_directory_is_not_its_neighbour() {
@@ -139,6 +157,21 @@ fn one_more_root_is_looked_at_when_named() {
     let run = ibid(&empty, ["list", "--root", &root]).ends(0);
     assert!(run.stdout.contains("codex:"));
     ibid(&empty, ["list", "--root", "codex"]).ends(2);
+}
+
+#[test]
+fn a_root_that_was_named_and_is_not_there_is_said() {
+    let run = ibid(&home(), ["list", "--root", "codex=/no/such/store"]).ends(0);
+    assert!(run.stderr.contains("There is no store at /no/such/store"), "{}", run.stderr);
+}
+
+#[test]
+fn a_blank_variable_is_no_home() {
+    let home = home();
+    let mut command = program();
+    command.arg("list").env("IBID_HOME", "").env("HOME", home.path());
+    assert!(finish(command).ends(0).stdout.contains("codex:"));
+    ibid(&Home::new(), ["list", "--home", ""]).ends(2);
 }
 
 // https://github.com/getpaseo/paseo/issues/3297 (fault 37)

@@ -104,7 +104,23 @@ fn an_ambiguous_name_lists_its_candidates() {
     let run = ibid(&home(), ["show", "Demo: a named session"]).ends(2);
     assert_eq!(run.stdout, "");
     assert!(run.stderr.contains("names 3 sessions"), "{}", run.stderr);
+    assert!(!run.stderr.contains(".jsonl"), "their ids tell them apart: {}", run.stderr);
     assert_eq!(run.stderr.lines().filter(|line| line.starts_with("  pi:")).count(), 3);
+}
+
+#[test]
+fn sessions_that_only_their_place_tells_apart_are_named_with_it() {
+    let home = home();
+    let copy = home.path().join("copy/sessions/2026");
+    std::fs::create_dir_all(&copy).unwrap();
+    let path = path_of(&home, CODEX_COMPACTED);
+    let name = std::path::Path::new(&path).file_name().unwrap();
+    std::fs::copy(&path, copy.join(name)).unwrap();
+    let root = format!("codex={}", home.path().join("copy/sessions").display());
+    let run = ibid(&home, ["--root", &root, "show", CODEX_COMPACTED]).ends(2);
+    assert!(run.stderr.contains("they have the same id; give the path of one"), "{}", run.stderr);
+    assert!(run.stderr.contains(&path), "{}", run.stderr);
+    ibid(&home, ["--root", &root, "show", &path]).ends(0);
 }
 
 #[test]

@@ -42,7 +42,7 @@ impl Codec for ClaudeCode {
     }
 
     fn from_common(session: &Session, target: &Target) -> Result<Converted<Transcript<Self>>, CodecError> {
-        let name = conversion_name(session, &target.selection);
+        let name = conversion_name(session, target);
         let (id, agent) = match &target.parent {
             None => (new_id(target.id.as_ref(), &name)?, None),
             Some(parent) => {

@@ -81,7 +81,7 @@ pub(super) fn from_common(
         return Err(CodecError::Inexpressible { harness: DECLARATION.name, reason });
     };
     let id = target.id.clone().unwrap_or_else(|| {
-        let name = conversion_name(session, &target.selection);
+        let name = conversion_name(session, target);
         SessionId::from(derived_uuid_v7(started, "codex session", &name).to_string())
     });
     let cwd = target.cwd.clone().or_else(|| session.meta.cwd.clone()).unwrap_or_default();

@@ -1,7 +1,9 @@
 //! Ids that are derived, so that the same conversion gives the same bytes.
 
-use ibid_model::{Selection, Session, Timestamp};
+use ibid_model::{Session, Timestamp};
 use uuid::{Builder, Uuid};
+
+use super::Target;
 
 /// The namespace of everything that Ibid derives.
 const NAMESPACE: Uuid = Uuid::from_u128(0x9b2d_6a1e_3f57_4c08_8d7e_2a6c_51f0_b943);
@@ -24,15 +26,18 @@ pub fn derived_uuid_v7(at: Timestamp, purpose: &str, name: &str) -> Uuid {
     Builder::from_unix_timestamp_millis(u64::try_from(at.as_milliseconds()).unwrap_or(0), &random).into_uuid()
 }
 
-/// What identifies a conversion: the source, how far it went, and which part was taken. The same
-/// text means the same result.
+/// What identifies a conversion: the source, how far it went, which part was taken, and the working
+/// directory where the new session gets another. The same text means the same result.
 #[must_use]
-pub fn conversion_name(session: &Session, selection: &Selection) -> String {
+pub fn conversion_name(session: &Session, target: &Target) -> String {
+    let selection = &target.selection;
     let head = session.head.as_ref().map(|id| id.as_str()).unwrap_or_default();
     let branch = selection.branch.as_ref().map(|id| id.as_str()).unwrap_or_default();
     let span = selection.span.map(|span| format!("{}-{}", span.start, span.end)).unwrap_or_default();
+    let moved = target.cwd.as_ref().filter(|cwd| session.meta.cwd.as_ref() != Some(*cwd));
+    let moved = moved.map(|cwd| format!("\n{cwd}")).unwrap_or_default();
     format!(
-        "{}\n{}\n{head}\n{}\n{branch}\n{}\n{span}",
+        "{}\n{}\n{head}\n{}\n{branch}\n{}\n{span}{moved}",
         session.harness,
         session.id,
         session.messages.len(),
@@ -43,6 +48,20 @@ pub fn conversion_name(session: &Session, selection: &Selection) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_directory_makes_another_conversion() {
+        let mut session = Session::new("test", "s");
+        session.meta.cwd = Some("/a".into());
+        let name = |cwd: Option<&str>| {
+            let target = Target { cwd: cwd.map(Into::into), ..Target::default() };
+            conversion_name(&session, &target)
+        };
+        assert_eq!(name(None), name(Some("/a")));
+        assert_eq!(name(Some("/b")), name(Some("/b")));
+        assert_ne!(name(None), name(Some("/b")));
+        assert_ne!(name(Some("/b")), name(Some("/c")));
+    }
 
     #[test]
     fn a_derived_version_7_uuid_is_stable_and_sorts_by_time() {

@@ -99,7 +99,7 @@ fn a_subagent(
     let agent = match wanted {
         Some(agent) => agent.to_owned(),
         None => {
-            let name = conversion_name(session, &target.selection);
+            let name = conversion_name(session, target);
             let hash = derived_uuid("cowork agent", &name).simple().to_string();
             format!("a{}", hash.get(..16).unwrap_or(&hash))
         }
@@ -125,7 +125,7 @@ fn new_id(session: &Session, target: &Target) -> SessionId {
         Some(id) if id.starts_with(PREFIX) => SessionId::from(id),
         Some(id) => SessionId::from(format!("{PREFIX}{id}")),
         None => {
-            let name = conversion_name(session, &target.selection);
+            let name = conversion_name(session, target);
             SessionId::from(format!("{PREFIX}{}", derived_uuid("cowork session", &name)))
         }
     }

@@ -57,8 +57,7 @@ impl Codec for IbidJson {
             session.id = id.clone();
         }
         if session.id.is_empty() {
-            session.id =
-                derived_uuid("ibid-json", &conversion_name(&session, &target.selection)).to_string().into();
+            session.id = derived_uuid("ibid-json", &conversion_name(&session, target)).to_string().into();
         }
         let id = session.id.clone();
         let mut document = SessionDocument::new(session);

@@ -24,7 +24,7 @@ pub(super) fn from_common(
     let id = match &target.id {
         Some(id) => id.clone(),
         None if !session.id.is_empty() => session.id.clone(),
-        None => derived_uuid("simple", &conversion_name(session, &target.selection)).to_string().into(),
+        None => derived_uuid("simple", &conversion_name(session, target)).to_string().into(),
     };
     losses.add_many(LossKind::CompactionMarker, prepared.compactions.len() as u64, None, None);
     losses.add_many(LossKind::Lineage, session.lineage.len() as u64, None, None);

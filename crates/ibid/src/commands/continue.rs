@@ -4,12 +4,13 @@ use std::cmp::Reverse;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use ibid_carrier::plan::Plan;
 use ibid_harness::{AnyHarness, Class, Discovered, Reference, RootOrigin, SessionName};
 use ibid_model::{Finding, Losses, Selection, SessionId, Text};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
-use crate::launch::{Launch, template};
+use crate::launch::{Launch, is_on_path, template};
 use crate::machine::{Found, Machine, by_id, harness};
 use crate::output;
 use crate::transfer::{IdWish, Material, Transfer, Wishes, exists_already, prepare};
@@ -31,9 +32,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "HARNESS")]
     to: Option<String>,
 
-    /// Print the command instead of running it
+    /// Convert if needed, and print the command instead of running it
     #[arg(long)]
     no_launch: bool,
+
+    /// Print the command, and what would be written and lost before it runs; change nothing
+    #[arg(long)]
+    dry_run: bool,
 
     /// Carry it on in this directory
     #[arg(long, value_name = "DIR")]
@@ -52,6 +57,7 @@ struct Answer<'a> {
     command: Vec<&'a str>,
     cwd: Option<String>,
     converted: bool,
+    plan: Option<&'a Plan>,
     losses: &'a Losses,
     findings: &'a [Finding],
 }
@@ -66,8 +72,9 @@ struct Target {
 /// # Errors
 /// When the session cannot be found or converted, or the program cannot be started.
 pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
-    if machine.json && !arguments.no_launch {
-        bail!("--json prints and an agent takes the terminal; add --no-launch");
+    let launches = !arguments.no_launch && !arguments.dry_run;
+    if machine.json && launches {
+        bail!("--json prints and an agent takes the terminal; add --no-launch or --dry-run");
     }
     let wanted = arguments.to.as_deref().map(harness).transpose()?;
     let found = match &arguments.session {
@@ -75,7 +82,7 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         None => latest(machine, wanted)?,
     };
     let to = wanted.unwrap_or(found.harness);
-    if template(machine, to).is_none() {
+    let Some(command) = template(machine, to) else {
         let able: Vec<&str> = ibid_harness::all()
             .iter()
             .filter(|harness| template(machine, **harness).is_some())
@@ -83,20 +90,30 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
             .collect();
         let name = to.declaration().name;
         bail!("{name} has no program that carries a session on; give --to one of {}", able.join(", "));
+    };
+    // Looked up before anything is written: a conversion for a program that is not there is of no use.
+    if let Some(program) = command.first().filter(|program| launches && !is_on_path(program)) {
+        bail!(
+            "{program} cannot be started: there is no such program on PATH, and nothing was written; install it, \
+             set its command in config.toml, or print the command with --no-launch"
+        );
     }
     let cwd = directory(arguments, &found)?;
     let target = if stays(machine, &found, to, &cwd) {
         Target { id: found.session.id.clone(), reference: found.session.reference.clone(), transfer: None }
     } else {
-        brought_over(machine, &found, to, &cwd)?
+        brought_over(machine, &found, to, &cwd, arguments.dry_run)?
     };
+    let written = target.transfer.is_some() && !arguments.dry_run;
     // https://github.com/EtanHey/cmuxlayer/issues/482 (fault 48)
-    let there = machine.describe(to, &target.reference)?;
-    if there.id != target.id {
-        bail!("{} holds the session {} instead of {}", target.reference, there.id, target.id);
+    if written || target.transfer.is_none() {
+        let there = machine.describe(to, &target.reference)?;
+        if there.id != target.id {
+            bail!("{} holds the session {} instead of {}", target.reference, there.id, target.id);
+        }
     }
     let launch = Launch::of(machine, to, &target.id, &target.reference, Some(cwd), &arguments.extra)?;
-    if !arguments.no_launch {
+    if launches {
         return launch.start();
     }
     if machine.json {
@@ -111,12 +128,16 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
             path: target.reference.path.display().to_string(),
             command: launch.words(),
             cwd: launch.cwd.as_ref().map(|cwd| cwd.display().to_string()),
-            converted: target.transfer.is_some(),
+            converted: written,
+            plan: target.transfer.as_ref().map(|transfer| &transfer.plan),
             losses,
             findings,
         })?;
     } else {
         output::print(&format!("{}\n", output::clean(&launch.command_line()?)))?;
+    }
+    if arguments.dry_run {
+        output::note("Nothing was written: this was a dry run.");
     }
     Ok(Exit::Done)
 }
@@ -203,8 +224,15 @@ fn stays(machine: &Machine, found: &Found, to: &dyn AnyHarness, cwd: &Path) -> b
         && !named_root
 }
 
-/// Converts the session, or finds what an earlier conversion of it made.
-fn brought_over(machine: &Machine, found: &Found, to: &'static dyn AnyHarness, cwd: &Path) -> Result<Target> {
+/// Converts the session, or finds what an earlier conversion of it for this directory made. A dry
+/// run writes nothing.
+fn brought_over(
+    machine: &Machine,
+    found: &Found,
+    to: &'static dyn AnyHarness,
+    cwd: &Path,
+    dry_run: bool,
+) -> Result<Target> {
     let material = Material::load(machine, found)?;
     let mut wishes = Wishes::of(to);
     wishes.selection = Selection { span: found.name.span, ..Selection::default() };
@@ -231,13 +259,15 @@ fn brought_over(machine: &Machine, found: &Found, to: &'static dyn AnyHarness, c
     };
     output::note(&transfer.text());
     transfer.print_notes();
-    transfer.commit(machine)?;
     let id = transfer.id();
-    output::note(&format!(
-        "Written and read back: {}:{}",
-        to.declaration().id,
-        output::clean_line(id.as_str())
-    ));
+    if !dry_run {
+        transfer.commit(machine)?;
+        output::note(&format!(
+            "Written and read back: {}:{}",
+            to.declaration().id,
+            output::clean_line(id.as_str())
+        ));
+    }
     let reference = transfer.reference().cloned().context("the conversion made no session")?;
     Ok(Target { id, reference, transfer: Some(transfer) })
 }

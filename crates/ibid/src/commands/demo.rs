@@ -13,8 +13,9 @@ use crate::output;
 
 /// Walk through what Ibid does, on sessions of its own in a throw-away home
 ///
-/// Nothing of yours is read or written, and nothing is left behind. Ends with 0 only if every step
-/// did what it says.
+/// Nothing of yours is read or written. The home is removed at the end; one whose demo was stopped by
+/// a signal stays in the directory for temporary files. Ends with 0 only if every step did what it
+/// says, or the reader of the output went away.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Make the home in this directory, which must be empty or new, and keep it
@@ -149,6 +150,7 @@ impl Steps<'_> {
         let words = [&["ibid", "--home", &home], arguments].concat();
         let exit = match super::run(crate::Arguments::try_parse_from(words)?) {
             Ok(exit) => exit,
+            Err(error) if output::is_reader_gone(&error) => return Err(error),
             Err(error) => {
                 let exit = crate::exit::of_error(&error);
                 if exit == expected {

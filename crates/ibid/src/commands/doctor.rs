@@ -12,7 +12,7 @@ use ibid_model::{Finding, Severity};
 use serde::Serialize;
 
 use crate::exit::Exit;
-use crate::launch::template;
+use crate::launch::{is_on_path, template};
 use crate::machine::{Machine, is_listed};
 use crate::output;
 use crate::table::{Table, size};
@@ -167,16 +167,6 @@ fn missing(machine: &Machine, discoveries: &[Discovery]) -> Vec<Missing> {
         }
     }
     missing
-}
-
-fn is_on_path(program: &str) -> bool {
-    if program.contains(std::path::MAIN_SEPARATOR) {
-        return Path::new(program).is_file();
-    }
-    let endings: &[&str] = if cfg!(windows) { &["", ".exe", ".cmd", ".bat"] } else { &[""] };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .any(|dir| endings.iter().any(|ending| dir.join(format!("{program}{ending}")).is_file()))
 }
 
 /// Files under the roots that a write staged and never published.

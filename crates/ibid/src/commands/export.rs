@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use ibid_harness::Target;
 use ibid_model::{Finding, LossKind, Losses, Selection, SessionDocument};
-use ibid_redact::Counts;
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
@@ -65,7 +64,7 @@ struct Answer<'a> {
     format: Format,
     path: Option<String>,
     text: Option<&'a str>,
-    redactions: Option<Redactions>,
+    redactions: Option<&'a Redactions>,
     losses: &'a Losses,
     findings: &'a [Finding],
 }
@@ -84,12 +83,24 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         document.children = material.children.into_iter().map(|piece| piece.session).collect();
     }
     document.findings.clone_from(&findings);
+    let form = arguments.selection.of_cut();
     let mut counts = None;
     if !arguments.reveal {
-        let (clean, found) = redacted(document)?;
-        (document, counts) = (clean, Some(found));
+        let (clean, found) = redacted(document.clone())?;
+        let found = match arguments.format {
+            Format::Ibid => Redactions::from(&found),
+            // These leave parts of the session out, and what is left out was not replaced in them.
+            Format::Simple | Format::Markdown => {
+                let before = written(&document, arguments.format, &form)?.0;
+                let after = written(&clean, arguments.format, &form)?.0;
+                Redactions::between(&found, &before, &after)
+            }
+        };
+        document = clean;
+        document.redactions = Some(found.total);
+        counts = Some(found);
     }
-    let (text, losses) = written(&document, arguments.format, &arguments.selection.of_cut())?;
+    let (text, losses) = written(&document, arguments.format, &form)?;
     let path = match &arguments.out {
         Some(path) => {
             let path = std::path::absolute(path)?;
@@ -103,7 +114,7 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
             format: arguments.format,
             path: path.as_ref().map(|path| path.display().to_string()),
             text: path.is_none().then_some(text.as_str()),
-            redactions: counts.as_ref().map(Redactions::from),
+            redactions: counts.as_ref(),
             losses: &losses,
             findings: &findings,
         })?;
@@ -163,16 +174,17 @@ fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
     }
 }
 
-fn report(path: Option<&Path>, counts: Option<&Counts>, losses: &Losses) {
+fn report(path: Option<&Path>, counts: Option<&Redactions>, losses: &Losses) {
     if let Some(path) = path {
         output::note(&format!("Written: {}", path.display()));
     }
     match counts {
         None => output::note("Nothing was redacted, as asked."),
-        Some(counts) if counts.is_empty() => output::note("No secret was found."),
+        Some(counts) if counts.total == 0 => output::note("No secret was found."),
         Some(counts) => {
-            let kinds: Vec<String> = counts.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
-            output::note(&format!("Secrets replaced: {} ({})", counts.total(), kinds.join(", ")));
+            let kinds = counts.kinds.iter().map(|(kind, count)| format!("{kind} {count}"));
+            let kinds = kinds.collect::<Vec<String>>().join(", ");
+            output::note(&format!("Secrets replaced: {} ({kinds})", counts.total));
         }
     }
     if !losses.is_empty() {

@@ -66,23 +66,34 @@ fn read(file: &Path) -> Result<Vec<u8>> {
 }
 
 fn material(file: &Path, text: &[u8], from: Option<&'static dyn AnyHarness>) -> Result<Material> {
+    let name = if is_stdin(file) { "stdin".to_owned() } else { file.display().to_string() };
     // The common session in its own form holds subagents too, which a harness's text does not.
     if let Ok(text) = std::str::from_utf8(text)
         && let Ok(document) = SessionDocument::from_text(text)
     {
-        return Ok(Material::of_document(document));
+        return Ok(Material::of_document(document, name));
     }
     let harness = match from.or_else(|| recognised(file, text)) {
         Some(harness) => harness,
         None => {
-            let name = if is_stdin(file) { "stdin".to_owned() } else { file.display().to_string() };
             return Err(Failure::nothing_found(format!(
                 "{name} is not a session of any harness Ibid knows; --from HARNESS tries one"
             ))
             .into());
         }
     };
-    Material::of_transcript(harness.from_text(text)?)
+    let mut material = Material::of_transcript(harness.from_text(text)?, name)?;
+    material.redactions = redactions(text);
+    Ok(material)
+}
+
+/// The number of secrets that `ibid export` says it replaced in a document.
+fn redactions(text: &[u8]) -> Option<u64> {
+    #[derive(serde::Deserialize)]
+    struct Exported {
+        redactions: Option<u64>,
+    }
+    serde_json::from_slice::<Exported>(text).ok()?.redactions
 }
 
 /// The harness that recognises the text best.

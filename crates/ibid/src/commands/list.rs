@@ -13,7 +13,7 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::exit::Exit;
-use crate::machine::{Machine, harness, is_listed};
+use crate::machine::{Machine, Unread, harness, is_listed};
 use crate::output;
 use crate::screen::Screen;
 use crate::table::{Table, beginning, counted, ending, size, when};
@@ -117,7 +117,7 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     let since = arguments.since.as_deref().map(|text| time(text, false)).transpose()?;
     let until = arguments.until.as_deref().map(|text| time(text, true)).transpose()?;
     let discoveries = machine.discover(&harnesses);
-    let findings: Vec<&Finding> = discoveries.iter().flat_map(|discovery| &discovery.findings).collect();
+    let unread = Unread::of(&discoveries);
     let mut sessions = shown(&discoveries, arguments.all);
     sessions.retain(|(session, _)| {
         workspace.as_ref().is_none_or(|workspace| workspace.holds(session))
@@ -133,16 +133,16 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         }
         output::print(&lines)?;
     } else if machine.json {
-        let complete = findings.is_empty();
+        let findings = unread.places.iter().copied().chain(&unread.parts).collect();
+        let complete = unread.is_empty();
         output::print_json(&Answer { sessions: sessions.iter().map(row).collect(), findings, complete })?;
     } else {
         output::print(&text(&sessions))?;
         if sessions.is_empty() {
             output::note("no session matches");
         }
-        if !findings.is_empty() {
-            let places = counted(findings.len() as u64, "place");
-            output::note(&format!("{places} could not be read; `ibid doctor` names them"));
+        if let Some(sentence) = unread.sentence() {
+            output::note(&format!("\n{sentence}"));
         }
     }
     Ok(if sessions.is_empty() { Exit::NothingFound } else { Exit::Done })

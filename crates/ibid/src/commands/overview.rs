@@ -9,7 +9,7 @@ use ibid_model::{Finding, Timestamp};
 use serde::Serialize;
 
 use crate::exit::Exit;
-use crate::machine::{Machine, is_listed};
+use crate::machine::{Machine, Unread, is_listed};
 use crate::output;
 use crate::table::{Table, size, when};
 
@@ -43,14 +43,18 @@ pub(crate) fn run(machine: &Machine) -> Result<Exit> {
     let rows = rows(&discoveries);
     // A write that did not finish is for the next command that writes; here it is only named.
     let unfinished: Vec<Finding> = machine.engine().pending()?.iter().map(Unfinished::finding).collect();
-    let unreadable = discoveries.iter().flat_map(|discovery| &discovery.findings);
-    let findings: Vec<&Finding> = unreadable.chain(&unfinished).collect();
+    let unread = Unread::of(&discoveries);
+    let findings: Vec<&Finding> = unread.places.iter().copied().chain(&unfinished).collect();
     let found = rows.iter().any(|row| row.sessions + row.subagents > 0);
     if machine.json {
-        let complete = findings.is_empty();
+        let complete = findings.is_empty() && unread.is_empty();
+        let findings = findings.into_iter().chain(&unread.parts).collect();
         output::print_json(&Overview { harnesses: &rows, findings, complete })?;
     } else {
         output::print(&text(&rows, &findings))?;
+        if let Some(sentence) = unread.sentence().filter(|_| !unread.parts.is_empty()) {
+            output::note(&format!("\n{sentence}"));
+        }
     }
     Ok(if found { Exit::Done } else { Exit::NothingFound })
 }

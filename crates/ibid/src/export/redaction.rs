@@ -1,5 +1,7 @@
 //! The redaction pass over a whole document.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context as _, Result};
 use ibid_model::{Argument, Block, Json, Session, SessionDocument};
 use ibid_redact::{Counts, Redactor};
@@ -48,17 +50,29 @@ fn redact_arguments(session: &mut Session, redactor: &Redactor, counts: &mut Cou
 
 /// The value of an object with one key.
 fn value_of(object: &str) -> Option<Json> {
-    let map: std::collections::BTreeMap<String, Box<serde_json::value::RawValue>> =
-        serde_json::from_str(object).ok()?;
+    let map: BTreeMap<String, Box<serde_json::value::RawValue>> = serde_json::from_str(object).ok()?;
     let value = map.into_values().next()?;
     Json::from_text(String::from(Box::<str>::from(value))).ok()
 }
 
-/// The counts for `--json`.
+/// How many secrets were replaced in what is written.
 #[derive(Serialize)]
 pub(crate) struct Redactions {
-    total: u64,
-    kinds: std::collections::BTreeMap<&'static str, u64>,
+    /// All of them.
+    pub(crate) total: u64,
+    /// Those of each kind.
+    pub(crate) kinds: BTreeMap<&'static str, u64>,
+}
+
+impl Redactions {
+    /// Those in a document that leaves parts of the session out: the marks that the pass put there,
+    /// without those that stood in the session already.
+    pub(crate) fn between(counts: &Counts, before: &str, after: &str) -> Redactions {
+        let marks = |text: &str, kind: &str| text.matches(&format!("[redacted:{kind}]")).count() as u64;
+        let written = |(kind, _)| (kind, marks(after, kind).saturating_sub(marks(before, kind)));
+        let kinds: BTreeMap<_, u64> = counts.iter().map(written).filter(|(_, count)| *count > 0).collect();
+        Redactions { total: kinds.values().sum(), kinds }
+    }
 }
 
 impl From<&Counts> for Redactions {

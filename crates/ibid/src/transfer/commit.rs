@@ -97,7 +97,7 @@ mod tests {
         message.at = Timestamp::parse("2026-07-01T10:00:00Z");
         message.blocks.push(Block::text("Hello"));
         session.messages.push(message);
-        Material::of_document(SessionDocument::new(session))
+        Material::of_document(SessionDocument::new(session), "a document".to_owned())
     }
 
     // https://github.com/Dicklesworthstone/cross_agent_session_resumer/issues/9 (fault 28)

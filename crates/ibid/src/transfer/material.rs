@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use ibid_harness::{AnyTranscript, Common, Reference};
-use ibid_model::{Finding, FindingKind, Session, SessionDocument};
+use ibid_model::{Finding, FindingKind, Message, Role, Session, SessionDocument, Severity};
 
 use crate::machine::{Found, Machine};
+use crate::output;
 
 /// How deep subagents of subagents are followed.
 const DEPTH: usize = 16;
@@ -27,6 +28,10 @@ pub(crate) struct Material {
     pub(crate) children: Vec<Piece>,
     /// What was wrong with any of them.
     pub(crate) findings: Vec<Finding>,
+    /// How many secrets were replaced in it, where it is a document that says so.
+    pub(crate) redactions: Option<u64>,
+    /// Where it is from, for messages.
+    pub(crate) place: String,
 }
 
 impl Material {
@@ -38,7 +43,8 @@ impl Material {
         let native = machine.load(found)?;
         let Common { session, findings } = native.to_common()?;
         let parent = Piece { native: Some(native), session };
-        let mut material = Material { parent, children: Vec::new(), findings };
+        let place = found.session.reference.to_string();
+        let mut material = Material { parent, children: Vec::new(), findings, redactions: None, place };
         let mut seen = HashSet::from([found.session.reference.clone()]);
         material.load_children(machine, found, &found.session.reference, &mut seen, DEPTH);
         Ok(material)
@@ -76,12 +82,14 @@ impl Material {
     }
 
     /// What an Ibid document holds.
-    pub(crate) fn of_document(document: SessionDocument) -> Material {
+    pub(crate) fn of_document(document: SessionDocument, place: String) -> Material {
         let piece = |session| Piece { native: None, session };
         Material {
             parent: piece(document.session),
             children: document.children.into_iter().map(piece).collect(),
             findings: document.findings,
+            redactions: document.redactions,
+            place,
         }
     }
 
@@ -89,8 +97,46 @@ impl Material {
     ///
     /// # Errors
     /// When it holds no session of its harness.
-    pub(crate) fn of_transcript(native: AnyTranscript) -> Result<Material> {
+    pub(crate) fn of_transcript(native: AnyTranscript, place: String) -> Result<Material> {
         let Common { session, findings } = native.to_common()?;
-        Ok(Material { parent: Piece { native: Some(native), session }, children: Vec::new(), findings })
+        Ok(Material {
+            parent: Piece { native: Some(native), session },
+            children: Vec::new(),
+            findings,
+            redactions: None,
+            place,
+        })
+    }
+
+    /// Says whether there is a conversation to bring over.
+    ///
+    /// # Errors
+    /// When nothing could be read at all; and when there is no turn, unless the copy is `exact`,
+    /// which needs none.
+    pub(crate) fn check(&self, exact: bool) -> Result<()> {
+        let session = &self.parent.session;
+        let turn = |message: &Message| message.role != Role::System && !message.blocks.is_empty();
+        if session.messages.iter().any(turn) {
+            return Ok(());
+        }
+        let place = output::clean_line(&self.place);
+        let unread = |finding: &Finding| {
+            finding.severity() == Severity::Error
+                || matches!(
+                    finding.kind,
+                    FindingKind::MissingHeader | FindingKind::UnknownRecord | FindingKind::ForeignContent
+                )
+        };
+        if session.messages.is_empty() && session.events.is_empty() && self.findings.iter().any(unread) {
+            let name = ibid_harness::find(&session.harness).map_or("a session", |h| h.declaration().name);
+            bail!("nothing in {place} could be read as {name}; nothing was written");
+        }
+        if !exact {
+            bail!(
+                "{place} has no turn of a conversation, so there is nothing to bring over; to the same harness, \
+                 --out DIR with --keep-id makes an exact copy"
+            );
+        }
+        Ok(())
     }
 }

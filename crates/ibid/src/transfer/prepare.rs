@@ -14,14 +14,24 @@ use crate::machine::Machine;
 /// Converts the material and plans to write it. Nothing is written.
 ///
 /// # Errors
-/// When the target cannot hold the session, has no place for it, or has one of the same id; and
-/// when what the target would read differs from the source in more than the losses.
+/// When there is no conversation to bring over; when the target cannot hold the session, has no
+/// place for it, or has one of the same id; and when what the target would read differs from the
+/// source in more than the losses.
 pub(crate) fn prepare(machine: &Machine, material: &Material, wishes: &Wishes) -> Result<Transfer> {
     // A native copy keeps what could not be read; a conversion has nothing to carry there.
     let exact = exact(&material.parent, wishes, &wishes.selection).is_some();
+    material.check(exact && wishes.out.is_some())?;
     let losses = if exact { Losses::none() } else { Losses::unreadable(&material.findings) };
     let mut work = Work { machine, wishes, losses, notes: Vec::new(), roots: Vec::new() };
     let parent = work.piece(&material.parent, &wishes.selection, id_of(&material.parent, wishes)?, None)?;
+    if let Some(count) = material.redactions.filter(|count| *count > 0) {
+        let (secrets, place) = match count {
+            1 => ("1 secret was", "its place"),
+            _ => ("secrets were", "their place"),
+        };
+        let secrets = if count == 1 { secrets.to_owned() } else { format!("{count} {secrets}") };
+        work.notes.push(format!("{secrets} replaced in this document; the session has marks in {place}"));
+    }
     let mut savings = vec![parent];
     let mut known: HashMap<SessionId, (SessionId, Reference)> = HashMap::new();
     work.remember(&material.parent, &savings, &mut known);

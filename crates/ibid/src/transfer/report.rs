@@ -1,7 +1,7 @@
 //! Telling the person about a transfer.
 
 use anyhow::Result;
-use ibid_carrier::plan::{Plan, PlanError};
+use ibid_carrier::plan::{Plan, PlanError, Step};
 use ibid_harness::{AnyHarness, StoreError};
 use ibid_model::{Finding, Losses};
 use serde::Serialize;
@@ -79,7 +79,10 @@ impl Transfer {
 
     /// The plan and the losses.
     pub(crate) fn text(&self) -> String {
-        let steps = self.plan.to_string();
+        // Directories that are there already stay as they are.
+        let is_work = |step: &&Step| !matches!(step, Step::MakeDirectory { path, .. } if path.is_dir());
+        let steps = self.plan.steps.iter().filter(is_work).cloned().collect();
+        let steps = Plan { steps, labels: self.plan.labels.clone() }.to_string();
         let steps: String = steps.lines().map(|line| format!("  {line}\n")).collect();
         let along = match self.subagents() {
             0 => String::new(),

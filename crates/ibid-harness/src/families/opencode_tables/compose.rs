@@ -40,7 +40,7 @@ pub(crate) fn from_common(
 ) -> Converted<RowsBody> {
     let own = session.harness == *harness;
     let prepared = prepare(session, &target.selection, &rules(own));
-    let name = conversion_name(session, &target.selection);
+    let name = conversion_name(session, target);
     let times = Times::of(session, &prepared);
     let id = match &target.id {
         Some(id) => id.clone(),

@@ -39,7 +39,7 @@ pub(crate) fn from_common(
     let times = Times::of(session, &prepared);
     let id = target.id.clone().unwrap_or_else(|| {
         let zero = || Timestamp::from_milliseconds(0);
-        let name = conversion_name(session, &target.selection);
+        let name = conversion_name(session, target);
         match times.begin.or_else(zero) {
             Some(at) => SessionId::from(derived_uuid_v7(at, dialect.harness, &name).to_string()),
             None => session.id.clone(),
