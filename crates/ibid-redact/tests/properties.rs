@@ -208,3 +208,13 @@ fn kind_names_are_kebab_case_and_unlike_each_other() {
     codes.dedup();
     assert_eq!(codes.len(), Kind::ALL.len());
 }
+
+// Found by fuzzing.
+#[test]
+fn a_token_in_the_name_of_a_secret_goes_too() {
+    let text = concat!("fxoxe.xoxp", "-sKdEsv2SKdsKdsv2SE-SECRET=KSKsvE-SECRE18E_ ");
+    let redactor = Redactor::new();
+    let once = redactor.redact(text);
+    assert_eq!(once.text, "fxoxe.[redacted:slack-token]=[redacted:secret] ");
+    assert_eq!(redactor.redact(&once.text).text, once.text);
+}
