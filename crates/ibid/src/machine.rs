@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
-use clap::builder::TypedValueParser as _;
+use clap::builder::{PossibleValue, TypedValueParser as _};
 use ibid_carrier::fingerprint::Fingerprint;
 use ibid_carrier::jsonl::Limits;
 use ibid_carrier::plan::Engine;
 use ibid_harness::{
-    AnyHarness, AnyTranscript, Class, Context, Discovered, Discovery, DiscoveryCache, Listed, Progress,
-    Reference, Resolution, SessionName, Surroundings, discover, resolve,
+    AnyHarness, AnyTranscript, Class, Context, Declaration, Discovered, Discovery, DiscoveryCache, Listed,
+    Progress, Reference, Resolution, SessionName, Surroundings, discover, resolve,
 };
 use ibid_model::{Finding, Severity};
 
@@ -35,6 +35,35 @@ pub(crate) struct GlobalArguments {
     /// Print one JSON object
     #[arg(long, global = true)]
     pub(crate) json: bool,
+}
+
+/// A parser of harness names, for completions and help. What it takes is looked up later, aliases
+/// and all.
+#[derive(Clone)]
+pub(crate) struct HarnessName {
+    /// Which harnesses are offered.
+    pub(crate) offered: fn(&Declaration) -> bool,
+}
+
+impl clap::builder::TypedValueParser for HarnessName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<String, clap::Error> {
+        clap::builder::NonEmptyStringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let declarations = ibid_harness::all().iter().map(|harness| harness.declaration());
+        let fits = |declaration: &&'static Declaration| (self.offered)(declaration);
+        Some(Box::new(
+            declarations.filter(fits).map(|declaration| PossibleValue::new(declaration.id.as_str())),
+        ))
+    }
 }
 
 fn parse_root(text: &str) -> Result<(String, PathBuf), String> {
@@ -146,7 +175,12 @@ impl Machine {
         }
         let discoveries = self.discover(&harnesses);
         let sessions = discoveries.iter().flat_map(|discovery| &discovery.sessions);
-        match resolve(&name, sessions.filter(|session| is_listed(session))) {
+        let listed: Vec<&Discovered> = sessions.filter(|session| is_listed(session)).collect();
+        let resolution = match resolve(&name, listed.iter().copied()) {
+            Resolution::Nothing => by_parts(&name, &listed),
+            found => found,
+        };
+        match resolution {
             Resolution::One(session) => {
                 let harness = by_id(session)?;
                 Ok(Found { harness, session: session.clone(), name })
@@ -241,6 +275,29 @@ impl Machine {
     pub(crate) fn load(&self, found: &Found) -> Result<AnyTranscript> {
         let load = || found.harness.load(&found.session.reference, &self.context());
         Ok(output::with_patience("reading the session", load)?)
+    }
+}
+
+/// The subagent that a name means which is shortened before its slash too, as lists show it.
+fn by_parts<'a>(name: &SessionName, sessions: &[&'a Discovered]) -> Resolution<'a> {
+    let Some((whole, part)) = name.text.split_once('/') else { return Resolution::Nothing };
+    let whole = whole.trim_end_matches(['…', '.']);
+    if whole.is_empty() || part.is_empty() {
+        return Resolution::Nothing;
+    }
+    let fits = |session: &&Discovered| {
+        name.harness.is_none_or(|harness| session.reference.harness == harness)
+            && session
+                .id
+                .as_str()
+                .split_once('/')
+                .is_some_and(|(own, rest)| own.starts_with(whole) && rest.starts_with(part))
+    };
+    let found: Vec<&Discovered> = sessions.iter().copied().filter(fits).collect();
+    match found.as_slice() {
+        [] => Resolution::Nothing,
+        [one] => Resolution::One(one),
+        _ => Resolution::Ambiguous(found),
     }
 }
 

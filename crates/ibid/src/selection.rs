@@ -26,6 +26,12 @@ impl SelectionArguments {
     pub(crate) fn of(&self, session: &Session, span: Option<Span>) -> Result<Selection> {
         let branch = self.branch.as_deref().map(|id| message(session, id)).transpose()?;
         let mut selection = Selection { branch, from_compaction: self.from_compaction, span: None };
+        if self.from_compaction {
+            let branch = Selection { from_compaction: false, ..selection.clone() };
+            if session.view(&branch).compactions.is_empty() {
+                output::note("There is no compaction; this is the whole session.");
+            }
+        }
         if let Some(span) = span {
             let count = session.view(&selection).messages.len();
             if span.start >= count {

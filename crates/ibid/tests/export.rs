@@ -105,4 +105,5 @@ fn json_tells_what_was_written() {
 fn a_range_exports_these_messages_alone() {
     let run = ibid(&home(), ["export", &format!("{PI_TOOLS}#22-23"), "--format", "markdown"]).ends(0);
     assert!(run.stdout.contains("A second prompt") && !run.stdout.contains("echo out"), "{}", run.stdout);
+    assert!(run.stdout.contains("\nmessages: 22-23 of 23\n"), "{}", run.stdout);
 }

@@ -45,6 +45,16 @@ fn what_cannot_be_read_at_all_becomes_no_session() {
 }
 
 #[test]
+fn a_range_of_a_file_becomes_a_session() {
+    let home = Home::new();
+    let file = simple(&home, "a.json", home.path(), "Please say hello");
+    let json = ibid(&home, ["import", &format!("{file}#1"), "--to", "pi", "--json"]).ends(0).json();
+    let shown = ibid(&home, ["show", &format!("pi:{}", json["id"].as_str().unwrap())]).ends(0).stdout;
+    assert!(shown.contains("Please say hello") && !shown.contains("Hello."), "{shown}");
+    ibid(&home, ["import", &format!("{file}#9"), "--to", "pi"]).ends(1);
+}
+
+#[test]
 fn a_text_of_nobody_is_refused() {
     let home = Home::new().with_file("x.txt", "hello");
     let file = home.path().join("x.txt");

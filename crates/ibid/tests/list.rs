@@ -79,6 +79,18 @@ fn a_directory_is_not_its_neighbour() {
 }
 
 #[test]
+fn subagents_have_short_names_that_are_accepted() {
+    let home = full_home();
+    let listed = ibid(&home, ["list", "--all", "--harness", "claude-code"]).ends(0).stdout;
+    let named = listed.lines().find(|line| line.contains("…/")).unwrap_or_else(|| panic!("{listed}"));
+    let name = named.split_whitespace().next().unwrap();
+    assert!(name.chars().count() < "claude-code:12345678…/1234".len() + 2, "{name}");
+    assert!(ibid(&home, ["show", name]).ends(0).stdout.contains("subagent of"), "{name}");
+    assert!(ibid(&home, ["show", &name.replace('…', "")]).ends(0).stdout.contains("subagent of"), "{name}");
+    ibid(&home, ["list", "-n", "0"]).ends(2);
+}
+
+#[test]
 fn times_bound_the_list() {
     let home = home();
     let count = |arguments: [&str; 4]| ibid(&home, arguments).json()["sessions"].as_array().unwrap().len();
@@ -88,7 +100,11 @@ fn times_bound_the_list() {
     assert!(early > 0 && late > 0);
     assert_eq!(early + late, all);
     let wrong = ibid(&home, ["list", "--since", "yesterday-ish"]).ends(2);
-    assert!(wrong.stderr.contains("write 2026-07-01"), "{}", wrong.stderr);
+    assert!(
+        wrong.stderr.trim_end().ends_with("write 2026-07-01 or 2026-07-01T10:00:00+02:00"),
+        "{}",
+        wrong.stderr
+    );
 }
 
 #[test]

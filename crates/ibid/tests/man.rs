@@ -16,5 +16,9 @@ fn every_command_has_a_page() {
 fn one_page_can_be_printed() {
     let home = Home::new();
     assert!(ibid(&home, ["man", "show"]).ends(0).stdout.contains("ibid\\-show"));
+    let convert = ibid(&home, ["man", "convert"]).ends(0).stdout;
+    let synopsis = convert.split_once(".SH SYNOPSIS").unwrap().1.split_once(".SH ").unwrap().0;
+    assert!(synopsis.contains("\\-\\-to <HARNESS>"), "{synopsis}");
+    assert_eq!(convert.matches(".SH SYNOPSIS").count(), 1);
     ibid(&home, ["man", "nope"]).ends(1);
 }

@@ -36,6 +36,14 @@ fn a_range_takes_the_numbers_that_are_shown() {
 }
 
 #[test]
+fn a_call_whose_result_is_outside_the_range_says_where_it_is() {
+    let home = home();
+    let run = ibid(&home, ["show", &format!("{PI_TOOLS}#3")]).ends(0);
+    assert!(run.stdout.contains("(its result is message 4, outside the range)"), "{}", run.stdout);
+    assert!(!ibid(&home, ["show", &format!("{PI_TOOLS}#3-4")]).ends(0).stdout.contains("outside the range"));
+}
+
+#[test]
 fn a_result_without_its_call_is_shown_on_its_own() {
     let run = ibid(&home(), ["show", &format!("{PI_TOOLS}#4")]).ends(0);
     assert!(run.stdout.contains("[4] tools"), "{}", run.stdout);
@@ -60,6 +68,12 @@ fn branches_are_listed_and_can_be_shown() {
     let json = ibid(&home, ["show", PI_BRANCHES, "--branches", "--json"]).ends(0).json();
     let branches = json["branches"].as_array().unwrap();
     assert_eq!(branches.len(), 3);
+    let table = ibid(&home, ["show", PI_BRANCHES, "--branches"]).ends(0).stdout;
+    for branch in branches {
+        let leaf = branch["leaf"].as_str().unwrap();
+        let named = |line: &str| line.split(' ').next().is_some_and(|name| leaf.starts_with(name));
+        assert!(table.lines().any(named), "{table}");
+    }
     assert_eq!(branches.iter().filter(|branch| branch["live"] == true).count(), 1);
     let live = ibid(&home, ["show", PI_BRANCHES]).ends(0).stdout;
     assert!(live.contains("2 branches beside the one shown"), "{live}");
@@ -77,6 +91,8 @@ fn a_compaction_is_a_line_and_what_precedes_it_stays() {
     let model = ibid(&home, ["show", CODEX_COMPACTED, "--from-compaction"]).ends(0).stdout;
     let said = model.split_once("── compacted here").unwrap().1;
     assert!(!said.contains("echo mock-shell-output"), "{said}");
+    let none = ibid(&home, ["show", PI_TOOLS, "--from-compaction"]).ends(0).stderr;
+    assert!(none.contains("There is no compaction; this is the whole session."), "{none}");
 }
 
 #[test]

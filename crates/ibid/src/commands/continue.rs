@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
 use crate::launch::{Launch, is_on_path, template};
-use crate::machine::{Found, Machine, by_id, harness};
+use crate::machine::{Found, HarnessName, Machine, by_id, harness};
 use crate::output;
 use crate::transfer::{IdWish, Material, Transfer, Wishes, exists_already, prepare};
 use crate::workspace::{Workspace, working_directory};
@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     session: Option<String>,
 
     /// The harness to carry it on in
-    #[arg(long, value_name = "HARNESS")]
+    #[arg(long, value_name = "HARNESS", value_parser = HarnessName { offered: |to| to.resume.is_some() })]
     to: Option<String>,
 
     /// Convert if needed, and print the command instead of running it

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use ibid_model::Text;
 
 use crate::exit::Exit;
-use crate::machine::{Machine, harness};
+use crate::machine::{HarnessName, Machine, harness};
 use crate::output;
 use crate::selection::SelectionArguments;
 use crate::transfer::{IdWish, Material, Wishes, prepare, refusal};
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, clap::Args)]
 pub(crate) struct TargetArguments {
     /// The harness to write for
-    #[arg(long, value_name = "HARNESS")]
+    #[arg(long, value_name = "HARNESS", value_parser = HarnessName { offered: |to| to.capabilities.write })]
     to: String,
 
     /// Write under this directory instead of the harness's own

@@ -225,8 +225,10 @@ fn bytes_below(directory: &Path, depth: usize) -> u64 {
 }
 
 fn text(report: &Report, fixed: bool) -> String {
-    let mut table =
-        Table::new(&["agent", "state", "sessions", "size", "from", "store"]).right(2).right(3).rigid(0);
+    let mut table = Table::new(&["agent", "state", "sessions and subagents", "size", "from", "store"])
+        .right(2)
+        .right(3)
+        .rigid(0);
     for root in &report.roots {
         table.row(vec![
             root.name.to_owned(),

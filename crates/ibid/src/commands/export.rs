@@ -78,6 +78,11 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     let session = material.parent.session;
     let selection = arguments.selection.of(&session, found.name.span)?;
     let whole = arguments.selection.is_default() && found.name.span.is_none();
+    let part = selection.span.map(|span| {
+        let count = session.view(&Selection { span: None, ..selection.clone() }).messages.len();
+        format!("{}-{} of {count}", span.start.saturating_add(1), span.end.min(count))
+    });
+    let part = part.as_deref();
     let mut document = SessionDocument::new(if whole { session } else { cut(&session, &selection) });
     if whole {
         document.children = material.children.into_iter().map(|piece| piece.session).collect();
@@ -91,8 +96,8 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
             Format::Ibid => Redactions::from(&found),
             // These leave parts of the session out, and what is left out was not replaced in them.
             Format::Simple | Format::Markdown => {
-                let before = written(&document, arguments.format, &form)?.0;
-                let after = written(&clean, arguments.format, &form)?.0;
+                let before = written(&document, arguments.format, &form, part)?.0;
+                let after = written(&clean, arguments.format, &form, part)?.0;
                 Redactions::between(&found, &before, &after)
             }
         };
@@ -100,7 +105,7 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         document.redactions = Some(found.total);
         counts = Some(found);
     }
-    let (text, losses) = written(&document, arguments.format, &form)?;
+    let (text, losses) = written(&document, arguments.format, &form, part)?;
     let path = match &arguments.out {
         Some(path) => {
             let path = std::path::absolute(path)?;
@@ -127,10 +132,15 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-fn written(document: &SessionDocument, format: Format, selection: &Selection) -> Result<(String, Losses)> {
+fn written(
+    document: &SessionDocument,
+    format: Format,
+    selection: &Selection,
+    part: Option<&str>,
+) -> Result<(String, Losses)> {
     match format {
         Format::Ibid => Ok((output::json_for_terminals(&document.to_text()?).into_owned(), Losses::none())),
-        Format::Markdown => Ok((markdown(document, selection), Losses::none())),
+        Format::Markdown => Ok((markdown(document, selection, part), Losses::none())),
         Format::Simple => {
             let simple = harness("simple")?;
             let target = Target { selection: selection.clone(), ..Target::default() };

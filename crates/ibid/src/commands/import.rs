@@ -4,12 +4,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
-use ibid_harness::AnyHarness;
-use ibid_model::SessionDocument;
+use ibid_harness::{AnyHarness, SessionName};
+use ibid_model::{SessionDocument, Span};
 
 use crate::commands::convert::TargetArguments;
 use crate::exit::{Exit, Failure};
-use crate::machine::{Machine, harness};
+use crate::machine::{HarnessName, Machine, harness};
 use crate::output;
 use crate::selection::SelectionArguments;
 use crate::transfer::{Material, prepare, refusal};
@@ -23,11 +23,11 @@ const HEAD_BYTES: usize = 64 * 1024;
 /// printed, and what was written is read back, as for `ibid convert`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// The file, or `-` for stdin
+    /// The file, or `-` for stdin; `#5-12` behind it picks messages
     file: PathBuf,
 
     /// The harness the text is of, when it cannot be told from the text
-    #[arg(long, value_name = "HARNESS")]
+    #[arg(long, value_name = "HARNESS", value_parser = HarnessName { offered: |_| true })]
     from: Option<String>,
 
     #[command(flatten)]
@@ -42,14 +42,27 @@ pub(crate) struct Arguments {
 pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     let mut wishes = arguments.target.wishes()?;
     let from = arguments.from.as_deref().map(harness).transpose()?;
-    let text = read(&arguments.file)?;
-    let material = material(&arguments.file, &text, from)?;
-    wishes.selection = arguments.selection.of(&material.parent.session, None)?;
+    let (file, span) = file_and_range(&arguments.file)?;
+    let text = read(&file)?;
+    let material = material(&file, &text, from)?;
+    wishes.selection = arguments.selection.of(&material.parent.session, span)?;
     let has_cwd = wishes.cwd.is_some() || material.parent.session.meta.cwd.is_some();
     let transfer = output::with_patience("converting", || prepare(machine, &material, &wishes))
         .map_err(|error| refusal(error, wishes.to, has_cwd))?;
     transfer.carry_out(machine, arguments.target.is_dry_run())?;
     Ok(Exit::Done)
+}
+
+/// The file, and the messages that the range behind its name picks. A file that is there under the
+/// whole name is taken as it is.
+fn file_and_range(named: &Path) -> Result<(PathBuf, Option<Span>)> {
+    let split = named.to_str().filter(|_| !named.exists()).and_then(|name| name.rsplit_once('#'));
+    if let Some((file, range)) = split.filter(|(file, _)| !file.is_empty())
+        && let Some(span) = SessionName::parse(&format!("file#{range}"))?.span
+    {
+        return Ok((PathBuf::from(file), Some(span)));
+    }
+    Ok((named.to_owned(), None))
 }
 
 fn is_stdin(file: &Path) -> bool {

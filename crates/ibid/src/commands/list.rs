@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use ibid_harness::{AnyHarness, Class, Discovered, Discovery};
 use ibid_model::{CarrierInfo, Finding, SessionId, Timestamp};
 use jiff::civil::Date;
@@ -13,7 +14,7 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::exit::Exit;
-use crate::machine::{Machine, Unread, harness, is_listed};
+use crate::machine::{HarnessName, Machine, Unread, harness, is_listed};
 use crate::output;
 use crate::screen::Screen;
 use crate::table::{Table, beginning, counted, ending, size, when};
@@ -25,7 +26,7 @@ use crate::workspace::Workspace;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Only sessions of these harnesses
-    #[arg(long, value_name = "HARNESS")]
+    #[arg(long, value_name = "HARNESS", value_parser = HarnessName { offered: |of| of.capabilities.store })]
     harness: Vec<String>,
 
     /// Only sessions of the current directory or one below it
@@ -46,7 +47,7 @@ pub(crate) struct Arguments {
 
     /// At most this many
     #[arg(short = 'n', long = "number", value_name = "N")]
-    number: Option<usize>,
+    number: Option<NonZeroUsize>,
 
     /// Subagents too, each as a session of its own
     #[arg(long)]
@@ -58,7 +59,7 @@ pub(crate) struct Arguments {
 }
 
 /// The columns of the list.
-const HEADINGS: [&str; 5] = ["session", "last activity", "size", "directory", "title"];
+const HEADINGS: [&str; 5] = ["session", "last activity", "size", "directory", "title or first prompt"];
 
 /// How many columns of a directory a list shows that is not for a terminal; `--json` has all of it.
 const DIRECTORY_COLUMNS: usize = 48;
@@ -68,6 +69,9 @@ const TITLE_COLUMNS: usize = 80;
 
 /// How many characters of an id a list shows at least.
 const ID_CHARS: usize = 8;
+
+/// How many characters of what tells a subagent from its siblings a list shows at least.
+const PART_CHARS: usize = 4;
 
 /// One session, for `--json`.
 #[derive(Serialize)]
@@ -124,7 +128,7 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
             && since.is_none_or(|since| session.meta.updated.is_some_and(|at| at >= since))
             && until.is_none_or(|until| session.meta.updated.is_some_and(|at| at < until))
     });
-    sessions.truncate(arguments.number.unwrap_or(usize::MAX));
+    sessions.truncate(arguments.number.map_or(usize::MAX, NonZeroUsize::get));
     if arguments.jsonl {
         let mut lines = String::new();
         for session in &sessions {
@@ -142,7 +146,7 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
             output::note("no session matches");
         }
         if let Some(sentence) = unread.sentence() {
-            output::note(&format!("\n{sentence}"));
+            output::note(&format!("{}{sentence}", if sessions.is_empty() { "" } else { "\n" }));
         }
     }
     Ok(if sessions.is_empty() { Exit::NothingFound } else { Exit::Done })
@@ -202,8 +206,8 @@ fn text(sessions: &[Shown<'_>]) -> String {
         return String::new();
     }
     let rows: Vec<[String; 5]> =
-        sessions.iter().zip(unambiguous(sessions)).map(|(shown, length)| cells(shown, length)).collect();
-    let mut table = Table::new(&HEADINGS).right(2).rigid(0);
+        sessions.iter().zip(names(sessions)).map(|(shown, name)| cells(shown, name)).collect();
+    let mut table = Table::new(&HEADINGS).right(2).rigid(0).rigid(1).rigid(2);
     let (directory, title) = room(&rows);
     for [name, updated, bytes, cwd, label] in rows {
         table.row(vec![name, updated, bytes, ending(&cwd, directory), beginning(&label, title)]);
@@ -211,8 +215,7 @@ fn text(sessions: &[Shown<'_>]) -> String {
     table.to_string()
 }
 
-fn cells((session, subagents): &Shown<'_>, length: usize) -> [String; 5] {
-    let id: String = output::clean_line(session.id.as_str()).chars().take(length).collect();
+fn cells((session, subagents): &Shown<'_>, name: String) -> [String; 5] {
     let mut title = String::new();
     if *subagents > 0 {
         title.push_str(&format!("(+{}) ", counted(*subagents as u64, "subagent")));
@@ -222,7 +225,7 @@ fn cells((session, subagents): &Shown<'_>, length: usize) -> [String; 5] {
     }
     title.push_str(&output::label(session));
     [
-        format!("{}:{id}", session.reference.harness),
+        name,
         when(session.meta.updated),
         size(session.bytes),
         session.meta.cwd.as_ref().map_or_else(|| "unknown".to_owned(), |cwd| output::clean_line(cwd)),
@@ -244,21 +247,52 @@ fn room(rows: &[[String; 5]]) -> (usize, usize) {
     (directory, left.saturating_sub(directory).min(TITLE_COLUMNS))
 }
 
-/// How many characters of each id tell it from every other one that is shown; never fewer than
-/// [`ID_CHARS`].
-fn unambiguous(sessions: &[Shown<'_>]) -> Vec<usize> {
-    let mut sorted: Vec<&str> = sessions.iter().map(|(session, _)| session.id.as_str()).collect();
-    sorted.sort_unstable();
-    sorted.dedup();
-    let common = |a: &str, b: Option<&&str>| {
-        b.map_or(0, |b| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count())
+/// The name of each session, as short as tells it from every other one that is shown. The id of a
+/// subagent may be that of its parent and one more behind a slash: both are shortened.
+fn names(sessions: &[Shown<'_>]) -> Vec<String> {
+    let ids: Vec<(&str, Option<&str>)> = sessions.iter().map(|(session, _)| parts(session)).collect();
+    let wholes = Sorted::of(ids.iter().map(|(whole, _)| *whole));
+    let name = |((session, _), (whole, part)): (&Shown<'_>, &(&str, Option<&str>))| {
+        let short =
+            |text: &str, length: usize| -> String { output::clean_line(text).chars().take(length).collect() };
+        let head = short(whole, wholes.length(whole).max(ID_CHARS));
+        let Some(part) = part else { return format!("{}:{head}", session.reference.harness) };
+        let siblings = ids.iter().filter(|(other, _)| other == whole).filter_map(|(_, part)| *part);
+        let tail = short(part, Sorted::of(siblings).length(part).max(PART_CHARS));
+        let cut = if head.len() < whole.len() { "…" } else { "" };
+        format!("{}:{head}{cut}/{tail}", session.reference.harness)
     };
-    let length = |id: &str| {
-        let at = sorted.binary_search(&id).unwrap_or(0);
-        let before = at.checked_sub(1).and_then(|at| sorted.get(at));
-        common(id, before).max(common(id, sorted.get(at + 1))) + 1
-    };
-    sessions.iter().map(|(session, _)| length(session.id.as_str()).max(ID_CHARS)).collect()
+    sessions.iter().zip(&ids).map(name).collect()
+}
+
+/// An id, before and behind its slash.
+fn parts(session: &Discovered) -> (&str, Option<&str>) {
+    match session.id.as_str().split_once('/') {
+        Some((whole, part)) => (whole, Some(part)),
+        None => (session.id.as_str(), None),
+    }
+}
+
+/// Texts in their order, each once.
+struct Sorted<'a>(Vec<&'a str>);
+
+impl<'a> Sorted<'a> {
+    fn of(texts: impl Iterator<Item = &'a str>) -> Sorted<'a> {
+        let mut sorted: Vec<&str> = texts.collect();
+        sorted.sort_unstable();
+        sorted.dedup();
+        Sorted(sorted)
+    }
+
+    /// How many characters of a text tell it from every other one.
+    fn length(&self, text: &str) -> usize {
+        let common = |a: &str, b: Option<&&str>| {
+            b.map_or(0, |b| a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count())
+        };
+        let at = self.0.binary_search(&text).unwrap_or(0);
+        let before = at.checked_sub(1).and_then(|at| self.0.get(at));
+        common(text, before).max(common(text, self.0.get(at + 1))) + 1
+    }
 }
 
 /// A time from the command line. A date means its beginning, or its end where that day counts in.
@@ -266,9 +300,9 @@ fn time(text: &str, end_of_day: bool) -> Result<Timestamp> {
     if let Some(at) = Timestamp::parse(text) {
         return Ok(at);
     }
-    let date: Date = text
-        .parse()
-        .with_context(|| format!("`{text}` is no time; write 2026-07-01 or 2026-07-01T10:00:00+02:00"))?;
+    let Ok(date) = text.parse::<Date>() else {
+        bail!("`{text}` is no time; write 2026-07-01 or 2026-07-01T10:00:00+02:00");
+    };
     let date = if end_of_day { date.tomorrow().context("the date is out of range")? } else { date };
     let zoned = date.to_zoned_datetime(TimeZone::system()).context("the date is out of range")?;
     Ok(zoned.timestamp().into())

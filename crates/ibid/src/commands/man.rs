@@ -50,8 +50,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit> {
 fn page(command: clap::Command, name: &str) -> Result<Vec<u8>> {
     let mut page = Vec::new();
     let source = format!("ibid {}", env!("CARGO_PKG_VERSION"));
-    clap_mangen::Man::new(command).title(name.to_uppercase()).source(source).render(&mut page)?;
-    Ok(page)
+    let usage = command.clone().render_usage().to_string();
+    let man = clap_mangen::Man::new(command).title(name.to_uppercase()).source(source);
+    man.render(&mut page)?;
+    let mut made = Vec::new();
+    man.render_synopsis_section(&mut made)?;
+    let (page, made) = (String::from_utf8(page)?, String::from_utf8(made)?);
+    // The preamble of the parts stands in front of each.
+    let made = made.find(".SH SYNOPSIS").and_then(|at| made.get(at..)).unwrap_or_default();
+    Ok(page.replacen(made, &synopsis(&usage), 1).into_bytes())
+}
+
+/// The usage as the help has it: with the values of options, which clap_mangen leaves out.
+fn synopsis(usage: &str) -> String {
+    let lines = usage.trim().trim_start_matches("Usage:").lines().map(str::trim);
+    let lines: Vec<String> = lines
+        .map(|line| line.replace('\\', "\\e").replace('-', "\\-"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    format!(".SH SYNOPSIS\n{}", lines.join(".br\n"))
 }
 
 fn write(path: PathBuf, command: clap::Command, name: &str) -> Result<()> {

@@ -11,8 +11,10 @@ use crate::output::{clean, clean_line};
 use crate::rendering;
 
 /// The page: facts in front, then the messages of the live branch, then those of the subagents.
-pub(crate) fn markdown(document: &SessionDocument, selection: &Selection) -> String {
-    let mut page = front_matter(document);
+///
+/// `part` says which messages of how many there are, where the document holds only some.
+pub(crate) fn markdown(document: &SessionDocument, selection: &Selection, part: Option<&str>) -> String {
+    let mut page = front_matter(document, part);
     let title = title(&document.session);
     let _ = writeln!(page, "\n# {title}");
     messages(&mut page, &document.session, selection, "##");
@@ -28,7 +30,7 @@ fn title(session: &Session) -> String {
     text.map_or_else(|| "Session".to_owned(), |text| clean_line(text.head(200)))
 }
 
-fn front_matter(document: &SessionDocument) -> String {
+fn front_matter(document: &SessionDocument, part: Option<&str>) -> String {
     let session = &document.session;
     let meta = &session.meta;
     let mut page = String::from("---\n");
@@ -46,6 +48,9 @@ fn front_matter(document: &SessionDocument) -> String {
     fact("model", meta.model.as_deref());
     fact("started", time(meta.started).as_deref());
     fact("updated", time(meta.updated).as_deref());
+    if let Some(part) = part {
+        let _ = writeln!(page, "messages: {part}");
+    }
     if let Some(redactions) = document.redactions {
         let _ = writeln!(page, "redactions: {redactions}");
     }
@@ -68,8 +73,14 @@ fn messages(page: &mut String, session: &Session, selection: &Selection, heading
             page.push_str("\n*The history was compacted here.*\n");
         }
         let mut body = String::new();
+        // What a harness put there is no Markdown: its tags would be taken for HTML.
+        let written =
+            matches!(message.origin, Origin::Person | Origin::Model) && message.role != Role::System;
         for block in &message.blocks {
             match block {
+                Block::Text(text) if !written && !text.text.is_blank() => {
+                    body.push_str(&fenced(&clean(&text.text)));
+                }
                 Block::ToolUse(call) => {
                     called.push(call.id.as_str());
                     let answer = results.get(call.id.as_str()).copied();
@@ -155,10 +166,24 @@ mod tests {
     }
 
     #[test]
+    fn what_a_harness_put_there_is_no_markup() {
+        let mut session = Session::new("test", "s");
+        for (origin, text) in [(Origin::Harness, "<task-notification>done"), (Origin::Person, "*do* it")] {
+            let mut message = Message::new(text, Role::User, origin);
+            message.parent = session.messages.last().map(|message| message.id.clone());
+            message.blocks.push(Block::text(text));
+            session.messages.push(message);
+        }
+        let page = markdown(&SessionDocument::new(session), &Selection::default(), None);
+        assert!(page.contains("```text\n<task-notification>done\n```"), "{page}");
+        assert!(page.contains("\n\n*do* it\n"), "{page}");
+    }
+
+    #[test]
     fn a_title_cannot_break_out_of_the_front_matter() {
         let mut session = Session::new("test", "s");
         session.meta.preview = Some("x\"\n---\nevil: true".into());
-        let page = markdown(&SessionDocument::new(session), &Selection::default());
+        let page = markdown(&SessionDocument::new(session), &Selection::default(), None);
         assert!(page.starts_with("---\ntitle: \"x\\\" --- evil: true\"\n"), "{page}");
     }
 }

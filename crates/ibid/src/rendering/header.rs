@@ -1,11 +1,14 @@
 //! What stands above the messages.
 
 use ibid_harness::{Declaration, Discovered};
-use ibid_model::{Origin, Relation, Role, Selection, Session};
+use ibid_model::{Branch, Origin, Relation, Role, Selection, Session};
 
 use super::style::{FAINT, HEADING, paint};
 use crate::output::{clean_line, label};
 use crate::table::{Table, counted, from_to, when};
+
+/// How many characters of a branch's id are shown at least.
+const LEAF_CHARS: usize = 8;
 
 /// What stands above the messages of a session.
 pub(crate) struct Header<'a> {
@@ -89,13 +92,23 @@ impl Header<'_> {
 /// The branches of a session, as a table.
 pub(crate) fn branches(session: &Session) -> String {
     let mut table = Table::new(&["branch", "messages of its own", "last", "begins with"]).right(1).rigid(0);
-    for branch in session.branches() {
+    let branches = session.branches();
+    let is_told = |length: &usize| {
+        let begin = |branch: &Branch| branch.leaf.as_str().chars().take(*length).collect::<String>();
+        branches.iter().all(|branch| {
+            let begin = begin(branch);
+            session.messages.iter().filter(|message| message.id.as_str().starts_with(&begin)).count() <= 1
+        })
+    };
+    // An id is named by any beginning that is one message's alone.
+    let length = (LEAF_CHARS..=64).find(is_told).unwrap_or(usize::MAX);
+    for branch in branches.iter() {
         let path = session.path_to(&branch.leaf);
         let own = path.iter().rev().take(branch.own).rev().filter_map(|at| session.messages.get(*at));
         let said = own
             .filter(|message| message.role != Role::System && message.origin != Origin::Harness)
             .find_map(|message| message.texts().find(|text| !text.is_blank()).cloned());
-        let leaf = clean_line(branch.leaf.as_str());
+        let leaf: String = clean_line(branch.leaf.as_str()).chars().take(length).collect();
         table.row(vec![
             if branch.live { format!("{leaf} (live)") } else { leaf },
             branch.own.to_string(),

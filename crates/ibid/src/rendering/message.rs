@@ -20,6 +20,8 @@ pub(crate) struct Renderer<'a> {
     /// The number of the view's first message, counted from 1.
     first: usize,
     results: HashMap<&'a str, &'a ToolResult>,
+    /// The numbers of the messages whose results are outside the range, by their calls.
+    outside: HashMap<&'a str, usize>,
     shown: HashSet<&'a str>,
     /// Which session a call handed its task to, as a name for `ibid show`.
     agents: HashMap<String, String>,
@@ -41,9 +43,20 @@ impl<'a> Renderer<'a> {
                 results.entry(result.call.as_str()).or_insert(result);
             }
         }
+        let mut outside = HashMap::new();
+        if selection.span.is_some() {
+            let whole = session.view(&Selection { span: None, ..selection.clone() });
+            for (at, message) in whole.messages.iter().enumerate() {
+                for block in &message.blocks {
+                    if let Block::ToolResult(result) = block {
+                        outside.entry(result.call.as_str()).or_insert(at.saturating_add(1));
+                    }
+                }
+            }
+        }
         let first = selection.span.map_or(1, |span| span.start.saturating_add(1));
         let from_compaction = selection.from_compaction;
-        Renderer { options, view, from_compaction, first, results, shown: HashSet::new(), agents }
+        Renderer { options, view, from_compaction, first, results, outside, shown: HashSet::new(), agents }
     }
 
     /// Hands out the text piece by piece until `sink` says that nobody is reading.
@@ -164,6 +177,11 @@ impl<'a> Renderer<'a> {
             && self.shown.insert(call.id.as_str())
         {
             out.push_str(&result::result(answer, self.options));
+        } else if let Some(number) = self.outside.get(call.id.as_str())
+            && !self.results.contains_key(call.id.as_str())
+        {
+            let note = format!("(its result is message {number}, outside the range)");
+            out.push_str(&format!("    {}\n", paint(FAINT, note)));
         }
         out
     }
