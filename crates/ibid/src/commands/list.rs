@@ -207,8 +207,10 @@ fn text(sessions: &[Shown<'_>]) -> String {
     }
     let rows: Vec<[String; 5]> =
         sessions.iter().zip(names(sessions)).map(|(shown, name)| cells(shown, name)).collect();
-    let mut table = Table::new(&HEADINGS).right(2).rigid(0).rigid(1).rigid(2);
-    let (directory, title) = room(&rows);
+    let (directory, title) = room(&rows, Screen::width());
+    let [session, activity, bytes, cwd, label] = HEADINGS;
+    let label = if label.width() > title { "title" } else { label };
+    let mut table = Table::new(&[session, activity, bytes, cwd, label]).right(2).rigid(0).rigid(1).rigid(2);
     for [name, updated, bytes, cwd, label] in rows {
         table.row(vec![name, updated, bytes, ending(&cwd, directory), beginning(&label, title)]);
     }
@@ -233,9 +235,10 @@ fn cells((session, subagents): &Shown<'_>, name: String) -> [String; 5] {
     ]
 }
 
-/// The columns that directories and titles may take.
-fn room(rows: &[[String; 5]]) -> (usize, usize) {
-    let Some(width) = Screen::width() else { return (DIRECTORY_COLUMNS, TITLE_COLUMNS) };
+/// The columns that directories and titles may take on a terminal of a width. A directory has at
+/// least the room of its heading, which cannot be cut.
+fn room(rows: &[[String; 5]], width: Option<usize>) -> (usize, usize) {
+    let Some(width) = width else { return (DIRECTORY_COLUMNS, TITLE_COLUMNS) };
     let widest = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width());
         cells.chain(HEADINGS.get(column).map(|heading| heading.width())).max().unwrap_or(0)
@@ -243,7 +246,8 @@ fn room(rows: &[[String; 5]]) -> (usize, usize) {
     // Two columns of space stand behind each.
     let fixed: usize = (0..3).map(|column| widest(column) + 2).sum();
     let left = width.saturating_sub(fixed + 4).max(20);
-    let directory = widest(3).min((left * 2 / 5).max(left.saturating_sub(widest(4))));
+    let wanted = (left * 2 / 5).max(left.saturating_sub(widest(4)));
+    let directory = widest(3).min(wanted.max(HEADINGS.get(3).map_or(0, |heading| heading.width())));
     (directory, left.saturating_sub(directory).min(TITLE_COLUMNS))
 }
 
@@ -306,4 +310,26 @@ fn time(text: &str, end_of_day: bool) -> Result<Timestamp> {
     let date = if end_of_day { date.tomorrow().context("the date is out of range")? } else { date };
     let zoned = date.to_zoned_datetime(TimeZone::system()).context("the date is out of range")?;
     Ok(zoned.timestamp().into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_fits_on_the_terminal() {
+        let row = [
+            "codex:01a22cab-7920-70",
+            "2026-11-30 13:36",
+            "18.7 kB",
+            "/home/dev/My Project",
+            "Please refuse it",
+        ];
+        let rows = [row.map(str::to_owned)];
+        let (directory, title) = room(&rows, Some(80));
+        let fixed: usize = row.iter().take(3).map(|cell| cell.width() + 2).sum();
+        assert_eq!(fixed + directory + 2 + title + 2, 80);
+        assert!(directory >= "directory".width());
+        assert_eq!(room(&rows, None), (DIRECTORY_COLUMNS, TITLE_COLUMNS));
+    }
 }
