@@ -55,6 +55,8 @@ fn a_session_that_cannot_be_read_is_not_passed_over_in_silence() {
     let home = home().with_file(place, "garbage\nmore garbage\n");
     let listed = ibid(&home, ["list"]).ends(0);
     assert!(listed.stderr.contains("1 session has parts that could not be read"), "{}", listed.stderr);
+    let lines = ibid(&home, ["list", "--jsonl"]).ends(0);
+    assert!(lines.stderr.contains("1 session has parts that could not be read"), "{}", lines.stderr);
     let overview = ibid(&home, []).ends(0);
     assert!(overview.stderr.contains("`ibid doctor` names them"), "{}", overview.stderr);
     for json in [ibid(&home, ["list", "--json"]).json(), ibid(&home, ["--json"]).json()] {

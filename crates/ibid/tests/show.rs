@@ -1,6 +1,6 @@
 use crate::common::{
     CODEX_CHILD, CODEX_COMPACTED, CODEX_PARENT, Home, PI_BRANCHES, PI_TOOLS, command, finish, home, ibid,
-    path_of,
+    path_of, simple,
 };
 
 #[test]
@@ -137,6 +137,18 @@ fn sessions_that_only_their_place_tells_apart_are_named_with_it() {
     assert!(run.stderr.contains("they have the same id; give the path of one"), "{}", run.stderr);
     assert!(run.stderr.contains(&path), "{}", run.stderr);
     ibid(&home, ["--root", &root, "show", &path]).ends(0);
+}
+
+#[test]
+fn of_many_candidates_ten_are_listed() {
+    let home = Home::new();
+    for at in 0..12 {
+        let file = simple(&home, &format!("s{at}.json"), home.path(), "hi");
+        ibid(&home, ["import", &file, "--to", "pi"]).ends(0);
+    }
+    let run = ibid(&home, ["show", "A small talk"]).ends(2);
+    assert_eq!(run.stderr.lines().filter(|line| line.starts_with("  pi:")).count(), 10, "{}", run.stderr);
+    assert!(run.stderr.contains("names 12 sessions") && run.stderr.contains("and 2 more"), "{}", run.stderr);
 }
 
 #[test]

@@ -136,6 +136,10 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
             lines.push('\n');
         }
         output::print(&lines)?;
+        // The lines have no place for it.
+        if let Some(sentence) = unread.sentence() {
+            output::note(&sentence);
+        }
     } else if machine.json {
         let findings = unread.places.iter().copied().chain(&unread.parts).collect();
         let complete = unread.is_empty();
