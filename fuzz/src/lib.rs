@@ -39,8 +39,11 @@ fn again(session: &Session, made: &AnyTranscript) {
         essence(&prepared.messages).iter().filter_map(kind).collect()
     };
     let with_asides = Rules { injected_context: true, system_messages: true, ..Rules::STRICT };
-    let (said, heard) = (story(session, &Rules::STRICT), story(&there.session, &with_asides));
-    assert_eq!(said, heard, "what was written says something else");
+    let said = story(session, &Rules::STRICT);
+    if said != story(&there.session, &Rules::STRICT) {
+        let heard = story(&there.session, &with_asides);
+        assert_eq!(said, heard, "what was written says something else");
+    }
 }
 
 fn kind(thing: &Essence) -> Option<String> {

@@ -93,12 +93,12 @@ impl Store for Codex {
         let mut steps = Vec::with_capacity(chain.len());
         // The live file first: it makes the thread what it is.
         for path in chain.into_iter().rev() {
-            inside(&reference.root, &path)?;
+            inside_any(&folders(&reference.root), &path)?;
             let expected = ContentStamp::of(&path).map_err(|_| missing())?;
             steps.push(Step::TrashFile { path, expected: Some(expected) });
         }
         let plan = Plan::new(steps).label("harness", DECLARATION.id.as_str());
-        Ok(Deleting { plan, roots: vec![reference.root.clone()] })
+        Ok(Deleting { plan, roots: folders(&reference.root) })
     }
 
     fn fingerprints(references: &[Reference], _: &Context<'_>) -> Vec<Result<Fingerprint, StoreError>> {
@@ -200,6 +200,27 @@ pub(super) fn named_id(path: &Path) -> SessionId {
     }
 }
 
+/// The folders in which Codex keeps rollouts. The two below its home count by themselves, since
+/// people keep them on another disk behind a link of that name; what they link to is theirs.
+fn folders(root: &Path) -> Vec<PathBuf> {
+    let mut folders = vec![root.to_owned()];
+    folders.extend(
+        ["sessions", "archived_sessions"].map(|name| root.join(name)).into_iter().filter(|f| f.is_dir()),
+    );
+    folders
+}
+
+fn inside_any(folders: &[PathBuf], path: &Path) -> Result<(), StoreError> {
+    let mut refusal = None;
+    for folder in folders {
+        match inside(folder, path) {
+            Ok(_) => return Ok(()),
+            Err(error) => refusal = refusal.or(Some(error)),
+        }
+    }
+    refusal.map_or(Ok(()), |error| Err(error.into()))
+}
+
 fn save(
     transcript: &Transcript<Codex>,
     options: &SaveOptions,
@@ -255,7 +276,7 @@ fn save(
     let plan = Plan::new(steps).label("harness", DECLARATION.id.as_str()).label("session", id.as_str());
     Ok(Saving {
         plan,
-        roots: vec![root.clone()],
+        roots: folders(&root),
         id,
         reference: Reference { harness: DECLARATION.id, root, path, key: None },
         losses: Losses::none(),
