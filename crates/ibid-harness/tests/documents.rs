@@ -98,3 +98,13 @@ fn what_is_no_document_is_refused_with_the_reason() {
     assert!(error.to_string().contains("messages"), "{error}");
     assert!(IbidJson::from_text(b"{\"ibid\": 99, \"session\": {}}").unwrap_err().to_string().contains("99"));
 }
+
+#[test]
+fn however_broken_a_file_is_its_findings_are_few() {
+    let header = r#"{"type":"session","id":"s","version":3,"timestamp":"2026-07-01T10:00:00Z","cwd":"/w"}"#;
+    let text = format!("{header}\n{}", "{}\n".repeat(5000));
+    let transcript = ibid_harness::find("pi").unwrap().from_text(text.as_bytes()).unwrap();
+    let findings = transcript.to_common().unwrap().findings;
+    assert!(findings.len() < 200, "{} findings", findings.len());
+    assert!(findings.iter().map(|finding| finding.count).sum::<u64>() >= 5000);
+}

@@ -5,6 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::path::Path;
 
+use ibid_carrier::findings::report_all;
 use ibid_carrier::fingerprint::Fingerprint;
 use ibid_model::{Losses, Session, SessionId};
 
@@ -77,10 +78,16 @@ impl AnyTranscript {
 
     /// The common session.
     ///
+    /// However broken the carriers are, the list of findings stays short: more than a hundred cases
+    /// of one kind are one finding with a count.
+    ///
     /// # Errors
     /// When the carriers hold no session of this harness.
     pub fn to_common(&self) -> Result<Common, CodecError> {
-        self.inner.to_common()
+        let mut common = self.inner.to_common()?;
+        let all = std::mem::take(&mut common.findings);
+        report_all(&mut common.findings, all);
+        Ok(common)
     }
 
     /// Its text form.
