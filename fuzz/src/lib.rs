@@ -29,14 +29,19 @@ pub fn consistent(session: &Session) {
     let _ = session.counts();
 }
 
-/// What was written says what was prepared: as many texts, calls and results, in that order. A
-/// text that looks like one of the target's own asides may read as one, but it is there.
+/// What was written says what was prepared: the same texts in order, and the same calls and
+/// results in order. A text that looks like one of the target's own asides may read as one, and
+/// one behind a call may stand before or behind its result, but it is there.
 fn again(session: &Session, made: &AnyTranscript) {
     let there = made.to_common().unwrap_or_else(|error| panic!("what was written cannot be read: {error}"));
     consistent(&there.session);
-    let story = |session: &Session, rules: &Rules| -> Vec<String> {
+    let story = |session: &Session, rules: &Rules| -> (Vec<String>, Vec<String>) {
         let prepared = prepare(session, &Selection::default(), rules);
-        essence(&prepared.messages).iter().filter_map(kind).collect()
+        let said = essence(&prepared.messages);
+        let (texts, calls): (Vec<_>, Vec<_>) =
+            said.iter().partition(|thing| matches!(thing, Essence::Text(..)));
+        let tell = |things: Vec<&Essence>| things.into_iter().filter_map(kind).collect();
+        (tell(texts), tell(calls))
     };
     let with_asides = Rules { injected_context: true, system_messages: true, ..Rules::STRICT };
     let said = story(session, &Rules::STRICT);

@@ -295,6 +295,10 @@ impl Assembly {
                     }
                 }
                 "file" => match parts::file(&fields) {
+                    Some(block) if fields.flag("synthetic") => {
+                        put_in.push(block);
+                        put_in_sources.push(part.source.clone());
+                    }
                     Some(block) => {
                         said.push(block);
                         said_sources.push(part.source.clone());
