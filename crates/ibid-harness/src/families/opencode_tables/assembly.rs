@@ -276,6 +276,15 @@ impl Assembly {
         let (mut put_in_sources, mut said_sources) =
             (vec![record.source.clone()], vec![record.source.clone()]);
         let mut only_asks = !record.parts.is_empty();
+        // The program marks the picture of a person's prompt as put in, too; where a person said
+        // nothing at all, it is.
+        let spoken = |part: &PartRecord| {
+            Fields::of(&part.data).is_some_and(|fields| {
+                let text = fields.text("type").is_some_and(|kind| kind == "text" || kind == "subtask");
+                text && !fields.flag("synthetic") && !fields.flag("ignored")
+            })
+        };
+        let has_spoken = record.parts.iter().any(spoken);
         for part in &record.parts {
             let Some(fields) = Fields::of(&part.data) else {
                 self.malformed("the part is no JSON object", &part.source);
@@ -295,7 +304,7 @@ impl Assembly {
                     }
                 }
                 "file" => match parts::file(&fields) {
-                    Some(block) if fields.flag("synthetic") => {
+                    Some(block) if fields.flag("synthetic") && !has_spoken => {
                         put_in.push(block);
                         put_in_sources.push(part.source.clone());
                     }

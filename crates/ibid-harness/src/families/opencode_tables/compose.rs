@@ -208,7 +208,9 @@ impl Composer<'_> {
         for block in &message.blocks {
             written.extend(parts::said(block, put_in, message, &mut self.losses));
         }
-        if put_in && next_is_said {
+        // A picture beside what a person says would read as the person's.
+        let pictures = message.blocks.iter().any(|b| matches!(b, Block::Image(_) | Block::Document(_)));
+        if put_in && next_is_said && !pictures {
             self.waiting = written;
             return;
         }
