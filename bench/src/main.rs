@@ -17,7 +17,8 @@ mod sides;
 
 use std::io::Write as _;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
 
 use ibid_testkit::big::{Subject, claude_home, claude_session, codex_home};
 use measure::{Figures, measure};
@@ -77,6 +78,44 @@ fn bench(scale: u64) -> std::io::Result<()> {
         ("discover-again", "discover the whole home, again", &home),
     ] {
         row(job, title, path)?;
+    }
+    match std::env::var_os("IBID_PROGRAM") {
+        Some(program) => listed(Path::new(&program), &home),
+        None => {
+            println!("skipped: ibid list --json: IBID_PROGRAM does not name a release build of `ibid`");
+            Ok(())
+        }
+    }
+}
+
+/// The whole command, from its start to its last line, with and without Ibid's cache.
+fn listed(program: &Path, home: &Path) -> std::io::Result<()> {
+    for (title, keeps_cache) in
+        [("ibid list --json, without its cache", false), ("ibid list --json, again", true)]
+    {
+        let mut best = f64::INFINITY;
+        let mut bytes = 0;
+        for _ in 0..REPEATS {
+            if !keeps_cache {
+                match std::fs::remove_dir_all(home.join(".cache")) {
+                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                }
+            }
+            let start = Instant::now();
+            let output = Command::new(program)
+                .env_clear()
+                .arg("--home")
+                .arg(home)
+                .args(["list", "--json"])
+                .output()?;
+            if !output.status.success() {
+                return Err(std::io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
+            }
+            best = best.min(start.elapsed().as_secs_f64());
+            bytes = output.stdout.len();
+        }
+        println!("{title:<40} {best:>10.3}     {:.1} MB printed", bytes as f64 / 1e6);
     }
     Ok(())
 }

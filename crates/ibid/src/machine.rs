@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::builder::{PossibleValue, TypedValueParser as _};
 use ibid_carrier::fingerprint::Fingerprint;
 use ibid_carrier::jsonl::Limits;
-use ibid_carrier::plan::Engine;
+use ibid_carrier::plan::{Engine, Outcome};
 use ibid_harness::{
     AnyHarness, AnyTranscript, Class, Context, Declaration, Discovered, Discovery, DiscoveryCache, Listed,
     Progress, Reference, Resolution, SessionName, Surroundings, discover, resolve,
@@ -144,6 +144,27 @@ impl Machine {
 
     pub(crate) fn engine(&self) -> Engine {
         Engine::new(self.surroundings.data_dir()).with_cache(self.surroundings.cache_dir())
+    }
+
+    /// Finishes or undoes what an earlier run of Ibid left half done, and says so. A command that
+    /// writes does this before it looks at the stores: else it would take half a write for a
+    /// session that is there, and refuse or build on it.
+    ///
+    /// # Errors
+    /// When another process of Ibid is writing all the while, or the journal cannot be read.
+    pub(crate) fn settle(&self) -> Result<()> {
+        for settled in self.engine().settle()? {
+            let done = match &settled.outcome {
+                Outcome::Completed => "finished",
+                Outcome::Undone => "undone",
+                Outcome::Stuck(_) => {
+                    output::note("A write that was cut off could not be undone; see `ibid doctor`.");
+                    continue;
+                }
+            };
+            output::note(&format!("An earlier write that was cut off has been {done} first."));
+        }
+        Ok(())
     }
 
     /// Finds the sessions of these harnesses, with a progress bar when it takes long.

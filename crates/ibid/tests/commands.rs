@@ -18,6 +18,8 @@ mod demo;
 mod doctor;
 mod export;
 mod import;
+#[cfg(unix)]
+mod killed;
 mod list;
 mod man;
 mod no_network;

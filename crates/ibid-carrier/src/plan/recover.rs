@@ -115,6 +115,20 @@ impl Engine {
         self.recover_observed(&mut |_| Ok(()))
     }
 
+    /// As [`recover`](Engine::recover), without what got [`Outcome::Stuck`] before: what a writer
+    /// does before it looks at the stores and makes its plan, so that it does not take what was
+    /// half done for what is there. [`commit`](Engine::commit) does the same once more.
+    ///
+    /// # Errors
+    /// As [`recover`](Engine::recover).
+    pub fn settle(&self) -> Result<Vec<Recovered>, PlanError> {
+        if self.journal.ids()?.is_empty() {
+            return Ok(Vec::new());
+        }
+        let _lock = self.journal.lock()?;
+        self.recover_locked(false, &mut |_| Ok(()))
+    }
+
     /// As [`recover`](Engine::recover), with an observer as in
     /// [`commit_observed`](Engine::commit_observed).
     ///

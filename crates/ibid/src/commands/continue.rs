@@ -77,6 +77,9 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         bail!("--json prints and an agent takes the terminal; add --no-launch or --dry-run");
     }
     let wanted = arguments.to.as_deref().map(harness).transpose()?;
+    if !arguments.dry_run {
+        machine.settle()?;
+    }
     let found = match &arguments.session {
         Some(name) => machine.find(name)?,
         None => latest(machine, wanted)?,

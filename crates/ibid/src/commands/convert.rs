@@ -106,6 +106,9 @@ impl TargetArguments {
 /// When the session cannot be found, read, converted or written.
 pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     let mut wishes = arguments.target.wishes()?;
+    if !arguments.target.is_dry_run() {
+        machine.settle()?;
+    }
     let found = machine.find(&arguments.session)?;
     let material = Material::load(machine, &found)?;
     wishes.selection = arguments.selection.of(&material.parent.session, found.name.span)?;

@@ -57,6 +57,9 @@ struct Doomed {
 /// # Errors
 /// When a session cannot be found, or it was refused.
 pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
+    if !arguments.dry_run {
+        machine.settle()?;
+    }
     let mut doomed: Vec<Doomed> = Vec::new();
     for name in &arguments.sessions {
         let found = machine.find(name)?;

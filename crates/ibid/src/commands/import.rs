@@ -42,6 +42,9 @@ pub(crate) struct Arguments {
 pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     let mut wishes = arguments.target.wishes()?;
     let from = arguments.from.as_deref().map(harness).transpose()?;
+    if !arguments.target.is_dry_run() {
+        machine.settle()?;
+    }
     let (file, span) = file_and_range(&arguments.file)?;
     let text = read(&file)?;
     let material = material(&file, &text, from)?;

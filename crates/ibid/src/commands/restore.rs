@@ -52,6 +52,9 @@ struct Answer<'a> {
 /// # Errors
 /// When there is no such entry, or something is in its place.
 pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
+    if arguments.id.is_some() && !arguments.list && !arguments.dry_run {
+        machine.settle()?;
+    }
     let trash = Trash::new(machine.surroundings.data_dir());
     let listing = trash.list()?;
     let Some(id) = arguments.id.as_ref().filter(|_| !arguments.list) else {
