@@ -23,6 +23,7 @@
 
 pub mod big;
 mod home;
+pub mod provider;
 pub mod sessions;
 mod snapshot;
 
