@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use crate::common::{Home, PI_TOOLS, Run, command, finish, home, ibid, simple};
+use crate::common::{Home, PI_TOOLS, Run, Value, command, finish, home, ibid, simple};
 
 /// Runs `ibid continue` in a directory.
 fn in_dir(home: &Home, dir: &Path, arguments: &[&str]) -> Run {
@@ -191,4 +191,22 @@ fn a_session_that_is_not_on_disk_any_more_is_not_offered() {
     std::fs::remove_file(path.trim()).unwrap();
     let run = in_dir(&home, &project, &[&session, "--no-launch"]).ends(1);
     assert_eq!(run.stdout, "");
+}
+
+#[test]
+fn another_branch_goes_on_in_a_session_of_its_own() {
+    let home = home();
+    let branches = ibid(&home, ["show", crate::common::PI_BRANCHES, "--branches", "--json"]).ends(0).json();
+    let all = branches["branches"].as_array().unwrap();
+    let side = all.iter().find(|branch| branch["live"] == false).unwrap()["leaf"].as_str().unwrap();
+    let before = crate::common::path_of(&home, crate::common::PI_BRANCHES);
+    let bytes = std::fs::read(&before).unwrap();
+    let arguments = [crate::common::PI_BRANCHES, "--branch", side, "--no-launch", "--json"];
+    let json = in_dir(&home, home.path(), &arguments).ends(0).json();
+    assert_eq!(json["converted"], true);
+    assert_ne!(format!("pi:{}", json["id"].as_str().unwrap()), crate::common::PI_BRANCHES);
+    assert_eq!(std::fs::read(&before).unwrap(), bytes);
+    // Asked again, the same session goes on.
+    let again = in_dir(&home, home.path(), &arguments).ends(0).json();
+    assert_eq!((&again["id"], &again["converted"]), (&json["id"], &Value::Bool(false)));
 }

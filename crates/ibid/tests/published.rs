@@ -15,5 +15,5 @@ fn compare(page: &str, says: &str) {
 
 #[test]
 fn the_reference_of_the_command_line_is_up_to_date() {
-    compare("cli.md", &ibid(&Home::new(), ["reference"]).ends(0).stdout);
+    compare("cli.md", &ibid(&Home::new(), ["man", "--markdown"]).ends(0).stdout);
 }

@@ -6,26 +6,27 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 use ibid_carrier::plan::Plan;
 use ibid_harness::{AnyHarness, Class, Discovered, Reference, RootOrigin, SessionName};
-use ibid_model::{Finding, Losses, Selection, SessionId, Text};
+use ibid_model::{Finding, Losses, SessionId, Text};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
 use crate::launch::{Launch, is_on_path, template};
 use crate::machine::{Found, HarnessName, Machine, by_id, harness};
 use crate::output;
+use crate::selection::SelectionArguments;
 use crate::transfer::{IdWish, Material, Transfer, Wishes, exists_already, prepare};
 use crate::workspace::{Workspace, working_directory};
 
 /// Carry a session on, in its own agent or in another
 ///
 /// Without a session: the latest one of the current directory. In its own harness a session is
-/// resumed in place. For another it is converted first, with a report of what is lost, or, if that
+/// resumed in place. For another, or when only a part of it goes on, it is converted first, with a report of what is lost, or, if that
 /// was done before, the session made then is carried on. When the session's directory is gone, it
 /// goes on in the current one.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The session: `harness:id`, the beginning of an id, a title, or a file; `#5-12` behind it
-    /// carries on with these messages only
+    /// carries on with these messages only, in a session of their own
     session: Option<String>,
 
     /// The harness to carry it on in
@@ -43,6 +44,9 @@ pub(crate) struct Arguments {
     /// Carry it on in this directory
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
+
+    #[command(flatten)]
+    selection: SelectionArguments,
 
     /// More arguments for the agent's program
     #[arg(last = true, value_name = "ARGUMENTS")]
@@ -102,10 +106,10 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         );
     }
     let cwd = directory(arguments, &found)?;
-    let target = if stays(machine, &found, to, &cwd) {
+    let target = if arguments.selection.is_default() && stays(machine, &found, to, &cwd) {
         Target { id: found.session.id.clone(), reference: found.session.reference.clone(), transfer: None }
     } else {
-        brought_over(machine, &found, to, &cwd, arguments.dry_run)?
+        brought_over(machine, &found, to, &cwd, arguments)?
     };
     let written = target.transfer.is_some() && !arguments.dry_run;
     // https://github.com/EtanHey/cmuxlayer/issues/482 (fault 48)
@@ -234,11 +238,11 @@ fn brought_over(
     found: &Found,
     to: &'static dyn AnyHarness,
     cwd: &Path,
-    dry_run: bool,
+    arguments: &Arguments,
 ) -> Result<Target> {
     let material = Material::load(machine, found)?;
     let mut wishes = Wishes::of(to);
-    wishes.selection = Selection { span: found.name.span, ..Selection::default() };
+    wishes.selection = arguments.selection.of(&material.parent.session, found.name.span)?;
     let recorded = Workspace::new(cwd).is_of(&found.session);
     wishes.cwd = (!recorded).then(|| Text::from(cwd.to_string_lossy().into_owned()));
     let transfer = match attempt(machine, &material, &wishes)? {
@@ -263,7 +267,7 @@ fn brought_over(
     output::note(&transfer.text());
     transfer.print_notes();
     let id = transfer.id();
-    if !dry_run {
+    if !arguments.dry_run {
         transfer.commit(machine)?;
         output::note(&format!(
             "Written and read back: {}:{}",

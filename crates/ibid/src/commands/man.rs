@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result};
 
+use super::reference;
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -16,6 +17,10 @@ pub(crate) struct Arguments {
     /// The command; without one, the page of `ibid` itself
     command: Option<String>,
 
+    /// Print all commands on one page of Markdown
+    #[arg(long, conflicts_with_all = ["command", "out"])]
+    markdown: bool,
+
     /// Write the pages of all commands to this directory
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     out: Option<PathBuf>,
@@ -26,6 +31,10 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit> {
     let mut root = crate::command_line();
     root.build();
+    if arguments.markdown {
+        output::print(&reference::page(&root)?)?;
+        return Ok(Exit::Done);
+    }
     if let Some(directory) = &arguments.out {
         fs::create_dir_all(directory).with_context(|| format!("{} cannot be made", directory.display()))?;
         let visible = root.get_subcommands().filter(|command| !command.is_hide_set());

@@ -38,8 +38,6 @@ pub(crate) enum Command {
     Demo(demo::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
-    #[command(hide = true)]
-    Reference(reference::Arguments),
 }
 
 /// Runs a command, or the overview when there is none.
@@ -63,6 +61,5 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit> {
         Some(Command::Demo(arguments)) => demo::run(arguments),
         Some(Command::Completions(arguments)) => completions::run(arguments),
         Some(Command::Man(arguments)) => man::run(arguments),
-        Some(Command::Reference(arguments)) => reference::run(arguments),
     }
 }

@@ -1,27 +1,15 @@
-//! `ibid reference`: the command line as a page, for `docs/cli.md`. Hidden from the help.
+//! The command line as a page of Markdown: `ibid man --markdown`, and `docs/cli.md`.
 
 use std::fmt::Write as _;
 
 use anyhow::Result;
 use clap::{Arg, Command};
 
-use crate::exit::Exit;
-use crate::output;
-
-/// Print the reference of the command line as Markdown
-#[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {}
-
+/// The whole command line on one page.
+///
 /// # Errors
-/// When stdout cannot be written.
-pub(crate) fn run(_: &Arguments) -> Result<Exit> {
-    let mut root = crate::command_line();
-    root.build();
-    output::print(&page(&root)?)?;
-    Ok(Exit::Done)
-}
-
-fn page(root: &Command) -> Result<String> {
+/// Never in practice: text is written into memory.
+pub(super) fn page(root: &Command) -> Result<String> {
     let mut page = String::from("# The command line\n\n");
     page.push_str(
         "This page is made from the program (`IBID_BLESS=1 cargo test -p ibid published` renews it).\n",
