@@ -247,6 +247,21 @@ impl Losses {
         }
     }
 
+    /// This report less `count` cases of a kind that did not come true after all. Which messages
+    /// they concern is not known, so the first ones named stay named.
+    #[must_use]
+    pub fn without(&self, kind: LossKind, mut count: u64) -> Losses {
+        let mut left = self.0.clone();
+        for loss in left.iter_mut().filter(|loss| loss.kind == kind) {
+            let taken = loss.count.min(count);
+            loss.count -= taken;
+            count -= taken;
+            loss.messages.truncate(usize::try_from(loss.count).unwrap_or(usize::MAX));
+        }
+        left.retain(|loss| loss.count > 0);
+        Losses(left)
+    }
+
     fn name(&mut self, kind: LossKind, what: Option<&str>, message: &MessageId) {
         if let Some(loss) = self.0.iter_mut().find(|l| l.kind == kind && l.what.as_deref() == what)
             && loss.messages.len() < Self::MESSAGES_NAMED
@@ -300,6 +315,20 @@ mod tests {
         let losses = Losses::unreadable(&findings);
         assert_eq!(losses.count(LossKind::UnreadableRecords), 3);
         assert_eq!(losses.iter().next().unwrap().what.as_deref(), Some("not-json"));
+    }
+
+    #[test]
+    fn a_report_without_one_kind_still_names_every_message_of_the_others() {
+        let mut losses = Losses::none();
+        for id in ["a", "b", "c"] {
+            losses.add(LossKind::Thinking, None, Some(&MessageId::from(id)));
+        }
+        losses.add_many(LossKind::CompactionSummary, 2, None, None);
+        let left = losses.without(LossKind::CompactionSummary, 2);
+        assert!(!left.has(LossKind::CompactionSummary));
+        assert_eq!(left.iter().next().unwrap().messages.len(), 3);
+        assert_eq!(losses.without(LossKind::CompactionSummary, 1).count(LossKind::CompactionSummary), 1);
+        assert_eq!(losses.without(LossKind::Thinking, 9).count(LossKind::Thinking), 0);
     }
 
     #[test]

@@ -378,12 +378,7 @@ impl<'a> Composer<'a> {
     }
 
     fn finish(mut self, prepared: &Prepared) -> (Document, Losses) {
-        let mut losses = Losses::none();
-        for loss in &prepared.losses {
-            let carried = if loss.kind == LossKind::CompactionSummary { self.summaries_carried } else { 0 };
-            let count = loss.count.saturating_sub(carried);
-            losses.add_many(loss.kind, count, loss.what.as_deref(), loss.messages.first());
-        }
+        let mut losses = prepared.losses.without(LossKind::CompactionSummary, self.summaries_carried);
         let session = self.session;
         let unused = session
             .calls

@@ -354,11 +354,7 @@ impl Composer<'_> {
     }
 
     fn report(&mut self, prepared: &Prepared, times: &Times, target: &Target) {
-        for loss in &prepared.losses {
-            let carried = if loss.kind == LossKind::CompactionSummary { self.summaries } else { 0 };
-            let count = loss.count.saturating_sub(carried);
-            self.losses.add_many(loss.kind, count, loss.what.as_deref(), loss.messages.first());
-        }
+        self.losses.merge(prepared.losses.without(LossKind::CompactionSummary, self.summaries));
         let session = self.session;
         let losses = &mut self.losses;
         losses.add_many(LossKind::TimeFilled, times.filled, None, None);

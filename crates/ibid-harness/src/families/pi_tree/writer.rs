@@ -69,20 +69,7 @@ pub(crate) fn from_common(
 /// compaction entry that it belongs to.
 fn kept_losses(prepared: &Prepared) -> Losses {
     let carried = prepared.compactions.iter().filter(|(_, compaction)| compaction.summary.is_some()).count();
-    let mut kept = Losses::none();
-    for loss in &prepared.losses {
-        let count = match loss.kind {
-            LossKind::CompactionSummary => loss.count.saturating_sub(carried as u64),
-            _ => loss.count,
-        };
-        let what = loss.what.as_deref();
-        let named = loss.messages.len() as u64;
-        for message in &loss.messages {
-            kept.add(loss.kind, what, Some(message));
-        }
-        kept.add_many(loss.kind, count.saturating_sub(named), what, None);
-    }
-    kept
+    prepared.losses.without(LossKind::CompactionSummary, carried as u64)
 }
 
 fn calls_by_message(session: &Session) -> HashMap<&MessageId, Usage> {
