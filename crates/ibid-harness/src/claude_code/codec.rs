@@ -1,7 +1,9 @@
 //! Between rows and the common session.
 
 use ibid_carrier::jsonl::Document;
-use ibid_model::{Finding, FindingKind, LossKind, Relation, Session, SessionId, Text, TitleOrigin};
+use ibid_model::{
+    Argument, Finding, FindingKind, Json, LossKind, Relation, Session, SessionId, Text, TitleOrigin, Tool,
+};
 use uuid::Uuid;
 
 use super::{Body, ClaudeCode, DECLARATION, DIALECT, subagent_id};
@@ -73,6 +75,10 @@ impl Codec for ClaudeCode {
         losses.add_many(LossKind::Lineage, lost as u64, None, None);
         let body = Body { transcript: document, agent_meta, spawned_by: target.parent.clone() };
         Ok(Converted { value: Transcript { id, body }, losses })
+    }
+
+    fn read_call(name: &Text, input: &Json) -> (Tool, Vec<Argument>) {
+        claude_rows::read_call(name, input)
     }
 }
 

@@ -1,13 +1,17 @@
 //! Between rollouts and the common session.
 
 use ibid_carrier::jsonl::{Document, Item};
-use ibid_model::{Block, CallId, Finding, FindingKind, Meta, Relation, Session, SessionId, TitleOrigin};
+use ibid_model::{
+    Argument, Block, CallId, Finding, FindingKind, Json, Meta, Outcome, Relation, ResultPart, Session,
+    SessionId, Text, TitleOrigin, Tool,
+};
 
 use super::pieces::{Branch, Pieces, Place};
 use super::records::{self, Body, Record};
 use super::state::{Census, State};
+use super::tools::{self, Input};
 use super::vocabulary::Seen;
-use super::{Codex, DECLARATION, Rollout, Rollouts, whole};
+use super::{Codex, DECLARATION, Rollout, Rollouts, answers, whole};
 use crate::core::{
     Carriers, Codec, CodecError, Common, Converted, Fold, Target, TextCodec, Transcript, derived_uuid,
 };
@@ -103,6 +107,23 @@ impl Codec for Codex {
 
     fn from_common(session: &Session, target: &Target) -> Result<Converted<Transcript<Codex>>, CodecError> {
         super::write::from_common(session, target)
+    }
+
+    fn read_call(name: &Text, input: &Json) -> (Tool, Vec<Argument>) {
+        let input = match input.as_string() {
+            Some(text) => Input::Free(text.into()),
+            None => Input::Arguments(input.clone()),
+        };
+        tools::decode(name, input)
+    }
+
+    fn read_answer(text: &Text) -> (Text, Outcome) {
+        let answer = answers::read_text(text);
+        let said = answer.parts.into_iter().find_map(|part| match part {
+            ResultPart::Text(text) => Some(text.text),
+            _ => None,
+        });
+        (said.unwrap_or_default(), answer.outcome)
     }
 }
 

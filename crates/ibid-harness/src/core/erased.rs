@@ -7,7 +7,7 @@ use std::path::Path;
 
 use ibid_carrier::findings::report_all;
 use ibid_carrier::fingerprint::Fingerprint;
-use ibid_model::{Losses, Session, SessionId};
+use ibid_model::{Argument, Json, Losses, Outcome, Session, SessionId, Text, Tool};
 
 use super::scan::{Control, Cursor, Sink, Wants};
 use super::{
@@ -177,6 +177,10 @@ pub trait AnyHarness: Send + Sync {
     /// As there.
     fn from_common(&self, session: &Session, target: &Target)
     -> Result<Converted<AnyTranscript>, CodecError>;
+    /// See [`super::Codec::read_call`].
+    fn read_call(&self, name: &Text, input: &Json) -> (Tool, Vec<Argument>);
+    /// See [`super::Codec::read_answer`].
+    fn read_answer(&self, text: &Text) -> (Text, Outcome);
     /// See [`TextCodec::from_text`].
     ///
     /// # Errors
@@ -261,6 +265,12 @@ impl<H: Store + TextCodec> AnyHarness for Erased<H> {
     ) -> Result<Converted<AnyTranscript>, CodecError> {
         let Converted { value, losses } = H::from_common(session, target)?;
         Ok(Converted { value: AnyTranscript::new(value), losses })
+    }
+    fn read_call(&self, name: &Text, input: &Json) -> (Tool, Vec<Argument>) {
+        H::read_call(name, input)
+    }
+    fn read_answer(&self, text: &Text) -> (Text, Outcome) {
+        H::read_answer(text)
     }
     fn from_text(&self, text: &[u8]) -> Result<AnyTranscript, CodecError> {
         H::from_text(text).map(AnyTranscript::new)

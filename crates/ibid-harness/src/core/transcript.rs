@@ -1,7 +1,9 @@
 //! Native sessions, and the common one among them.
 
 use ibid_carrier::sqlite::RowSet;
-use ibid_model::{CarrierInfo, Finding, Losses, Selection, Session, SessionId, Text};
+use ibid_model::{
+    Argument, CarrierInfo, Finding, Json, Losses, Outcome, Raw, Selection, Session, SessionId, Text, Tool,
+};
 
 use super::Declaration;
 
@@ -131,6 +133,20 @@ pub trait Codec: Harness {
     /// # Errors
     /// When the target cannot hold such a session at all.
     fn from_common(session: &Session, target: &Target) -> Result<Converted<Transcript<Self>>, CodecError>;
+
+    /// A tool call as the program sends it to a model, read as one in its sessions is: what it asks
+    /// for, and the arguments beyond that. Free text is a JSON string. The default, for harnesses
+    /// without tools of their own, keeps every call raw.
+    fn read_call(name: &Text, input: &Json) -> (Tool, Vec<Argument>) {
+        (Tool::Raw(Raw { name: name.clone(), input: input.clone() }), Vec::new())
+    }
+
+    /// The text of a result as the program sends it to a model, read as one in its sessions is: the
+    /// text without what says how the call ended, and how it ended. The default takes the text for
+    /// nothing but text.
+    fn read_answer(text: &Text) -> (Text, Outcome) {
+        (text.clone(), Outcome::Unknown)
+    }
 }
 
 /// Between a harness's own form and one text, without any file system.

@@ -1,6 +1,6 @@
 //! From the carriers to the common session, and from a common session to carriers.
 
-use ibid_model::{Finding, Session, TitleOrigin};
+use ibid_model::{Argument, Finding, Json, Session, Text, TitleOrigin, Tool};
 
 use super::body::{Body, SessionBody, SubagentBody, infos};
 use super::describe::{foreign_content, named_otherwise};
@@ -21,6 +21,10 @@ impl Codec for Cowork {
 
     fn from_common(session: &Session, target: &Target) -> Result<Converted<Transcript<Self>>, CodecError> {
         super::write::from_common(session, target)
+    }
+
+    fn read_call(name: &Text, input: &Json) -> (Tool, Vec<Argument>) {
+        claude_rows::read_call(name, input)
     }
 }
 

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use ibid_carrier::fingerprint::Fingerprint;
-use ibid_model::Session;
+use ibid_model::{Argument, Json, Session, Text, Tool};
 
 use crate::core::scan::{Control, Cursor, Sink, Wants};
 use crate::core::{
@@ -17,7 +17,7 @@ use crate::core::{
 use crate::families::opencode_tables::body::{ExportBody, SessionBody};
 use crate::families::opencode_tables::records::Native;
 use crate::families::opencode_tables::store::{self, Layout, TablesHarness};
-use crate::families::opencode_tables::{assembly, compose, delete, export, save};
+use crate::families::opencode_tables::{assembly, compose, delete, export, save, tools};
 
 /// OpenCode.
 pub struct OpenCode;
@@ -70,6 +70,10 @@ impl Codec for OpenCode {
         let Converted { value, losses } = made;
         let transcript = Transcript { id: value.key.clone(), body: SessionBody::Rows(value) };
         Ok(Converted { value: transcript, losses })
+    }
+
+    fn read_call(name: &Text, input: &Json) -> (Tool, Vec<Argument>) {
+        tools::decode(name, input)
     }
 }
 

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use ibid_carrier::fingerprint::Fingerprint;
-use ibid_model::{Origin, Session};
+use ibid_model::{Argument, Json, Origin, Session, Text, Tool};
 
 use crate::core::scan::{Control, Cursor, Sink, Wants};
 use crate::core::{
@@ -70,6 +70,10 @@ impl Codec for Pi {
     fn from_common(session: &Session, target: &Target) -> Result<Converted<Transcript<Pi>>, CodecError> {
         let Converted { value, losses } = pi_tree::from_common(&DIALECT, session, target)?;
         Ok(Converted { value: transcript(value), losses })
+    }
+
+    fn read_call(name: &Text, input: &Json) -> (Tool, Vec<Argument>) {
+        pi_tree::read_call(name, input)
     }
 }
 

@@ -7,7 +7,7 @@ mod write;
 
 use std::path::Path;
 
-use ibid_model::{Session, SessionId};
+use ibid_model::{Argument, Json, Session, SessionId, Text, Tool};
 
 use crate::core::{
     Capabilities, Codec, CodecError, Common, Converted, Declaration, Harness, HarnessId, Target, TextCodec,
@@ -48,6 +48,10 @@ impl Codec for Simple {
 
     fn from_common(session: &Session, target: &Target) -> Result<Converted<Transcript<Self>>, CodecError> {
         write::from_common(session, target)
+    }
+
+    fn read_call(name: &Text, input: &Json) -> (Tool, Vec<Argument>) {
+        tools::decode(name, input)
     }
 }
 

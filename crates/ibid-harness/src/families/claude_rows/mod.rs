@@ -41,6 +41,7 @@ pub(crate) use sidecar::{AgentMeta, spawned};
 pub(crate) use skim::{READ_WHOLE, skim};
 pub(crate) use spawn::{calling_subagent, subagent_transcripts};
 pub(crate) use stream::{StreamSource, stream};
+pub(crate) use tools::read_call;
 pub(crate) use tree::{Assembled, Shape};
 
 /// Maps and sets of ids from files: seeded anew for each process, and faster than the standard

@@ -48,6 +48,14 @@ pub(super) fn decode(
     Ok((tool, Vec::new()))
 }
 
+/// Reads a call as the program sends it to the provider. One whose strings cannot be read stays raw.
+pub(crate) fn read_call(name: &Text, input: &Json) -> (Tool, Vec<Argument>) {
+    let whole = Text::from(input.as_str());
+    let raw: Option<&RawValue> = serde_json::from_str(&whole).ok();
+    decode(name, raw, &whole)
+        .unwrap_or_else(|_| (Tool::Raw(Raw { name: name.clone(), input: input.clone() }), Vec::new()))
+}
+
 /// The input of a tool without a type. The program takes objects only; one that holds nothing
 /// but an `input` that is none stands for that value, since conversions write it so.
 fn unwrapped(input: &RawValue, whole: &Text) -> Json {

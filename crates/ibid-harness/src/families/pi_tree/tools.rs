@@ -32,7 +32,7 @@ impl From<NativeReplacement> for Replacement {
 }
 
 /// The common form of a call, and the arguments that it has no field for.
-pub(super) fn decode(name: &Text, input: &Json) -> (Tool, Vec<Argument>) {
+pub(crate) fn decode(name: &Text, input: &Json) -> (Tool, Vec<Argument>) {
     let raw = || (Tool::Raw(Raw { name: name.clone(), input: input.clone() }), Vec::new());
     if let Some(mcp) = decode_mcp(name, input) {
         return (Tool::Mcp(mcp), Vec::new());
