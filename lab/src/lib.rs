@@ -10,4 +10,5 @@
 //! What passes here proves that the program sends the whole conversation, and that the request has
 //! the shape that providers document. It does not prove that a provider would accept it.
 
+pub mod compare;
 pub mod pins;

@@ -1,0 +1,62 @@
+//! What Claude Code adds to a conversation that it resumes (1.0.60 to 2.1.332).
+
+use ibid_model::{Command, Role};
+use ibid_testkit::provider::Exchange;
+
+use super::expected::Shape;
+use super::sent::Sent;
+use super::target::Target;
+
+pub(super) struct ClaudeCode;
+
+impl Target for ClaudeCode {
+    fn harness(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn shape(&self) -> Shape {
+        Shape { texts_first: false, pictures_behind: false }
+    }
+
+    fn keeps_thoughts_to_itself(&self) -> bool {
+        false
+    }
+
+    /// Subagents name themselves in a header; counts and titles offer no tools.
+    fn is_main(&self, exchange: &Exchange) -> bool {
+        let tools = exchange.body.as_ref().and_then(|body| body.get("tools")?.as_array());
+        exchange.api().is_some()
+            && exchange.header("x-claude-code-agent-id").is_none()
+            && tools.is_some_and(|tools| !tools.is_empty())
+    }
+
+    fn joint(&self) -> &'static str {
+        "\n"
+    }
+
+    fn adds(&self, piece: &Sent) -> Option<&'static str> {
+        if piece.text_of(Role::System).is_some() {
+            return Some("system prompt");
+        }
+        let text = piece.text_of(Role::User)?;
+        let reminder = text.trim_end().strip_prefix("<system-reminder>\n")?;
+        // One reminder and nothing behind it.
+        let inside = reminder.strip_suffix("</system-reminder>")?;
+        (!inside.contains("</system-reminder>")).then_some("system reminder")
+    }
+
+    /// The summary stands as it is.
+    fn is_summary(&self, text: &str, summary: &str) -> bool {
+        text == summary
+    }
+
+    /// A command is kept as the markup that the program itself writes.
+    fn command(&self, command: &Command) -> Option<String> {
+        let (name, args) = (&command.name, command.args.as_deref().unwrap_or_default());
+        let message = name.trim_start_matches('/');
+        Some(format!(
+            "<command-name>{name}</command-name>\n            <command-message>{message}</command-message>\n            \
+             <command-args>{args}</command-args>"
+        ))
+    }
+}

@@ -1,0 +1,68 @@
+//! What each target program is known to do with a conversation, beyond sending it.
+//!
+//! Everything here is narrow: a text that a program adds is recognised by its exact known shape,
+//! and what is not recognised is a difference.
+
+use ibid_model::{Command, Text};
+use ibid_testkit::provider::Exchange;
+use serde_json::Value;
+
+use super::expected::Shape;
+use super::sent::Sent;
+
+/// A program that resumes what Ibid wrote.
+pub(super) trait Target: Sync {
+    /// The harness's id.
+    fn harness(&self) -> &'static str;
+
+    /// How its API puts a conversation.
+    fn shape(&self) -> Shape;
+
+    /// Whether thoughts that it finds in a session are shown to people and never sent.
+    fn keeps_thoughts_to_itself(&self) -> bool;
+
+    /// Whether the request is one for the conversation itself, not for a subagent or a title.
+    fn is_main(&self, exchange: &Exchange) -> bool;
+
+    /// The forms in which it sends a prompt that it was given on its command line.
+    fn prompts(&self, prompt: &str) -> Vec<String> {
+        vec![prompt.to_owned()]
+    }
+
+    /// What it puts behind a text of the user's that it joins with the next one in one message.
+    fn joint(&self) -> &'static str {
+        ""
+    }
+
+    /// The name of the rule by which the program adds this piece of itself; none when it does not.
+    fn adds(&self, piece: &Sent) -> Option<&'static str>;
+
+    /// Whether the text is how the program tells the model a summary in place of a history.
+    fn is_summary(&self, text: &str, summary: &str) -> bool;
+
+    /// What the program makes of a command that a person ran, where Ibid writes it as one.
+    fn command(&self, _command: &Command) -> Option<String> {
+        None
+    }
+
+    /// The texts that the program sends in place of a result without text.
+    fn empty_answers(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// The texts of a result and whether it failed, from the item that is sent; none where the
+    /// neutral reading says it all.
+    fn answer(&self, _item: &Value, _read: &dyn Fn(&Text) -> (Text, ibid_model::Outcome)) -> Option<Told> {
+        None
+    }
+}
+
+/// The texts of a result, and whether it failed.
+pub(super) struct Told {
+    pub(super) texts: Vec<String>,
+    pub(super) failed: Option<bool>,
+}
+
+/// The targets whose programs the lab runs.
+pub(super) static TARGETS: [&dyn Target; 4] =
+    [&super::claude_code::ClaudeCode, &super::codex::Codex, &super::opencode::OpenCode, &super::pi::Pi];
