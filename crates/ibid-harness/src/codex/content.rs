@@ -116,8 +116,7 @@ fn unwrapped(parts: Vec<Part>) -> Vec<Part> {
             Part::Text(text) if inside && text.trim() == "</image>" => inside = false,
             Part::Image(mut image) => {
                 if let Some(Part::Text(before)) = kept.last()
-                    && before.starts_with("<image")
-                    && before.trim_end().ends_with('>')
+                    && opens_image(before)
                 {
                     image.name = path_in(before);
                     inside = true;
@@ -129,6 +128,11 @@ fn unwrapped(parts: Vec<Part>) -> Vec<Part> {
         }
     }
     kept
+}
+
+/// Whether a text is the tag that stands before a picture.
+fn opens_image(text: &str) -> bool {
+    text.starts_with("<image") && text.trim_end().ends_with('>')
 }
 
 fn path_in(tag: &Text) -> Option<Text> {
@@ -144,6 +148,16 @@ pub(super) enum Item<'a> {
     InputText { text: Cow<'a, str> },
     OutputText { text: Cow<'a, str> },
     InputImage { image_url: String },
+}
+
+impl Item<'_> {
+    /// The text, if it is one.
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Item::InputText { text } | Item::OutputText { text } => Some(text),
+            Item::InputImage { .. } => None,
+        }
+    }
 }
 
 /// Adds a part of a result; says whether it could be said.
@@ -168,11 +182,18 @@ pub(super) fn push_image(items: &mut Vec<Item<'_>>, image: &Image) -> bool {
         Data::Url(url) if !url.starts_with("data:") => url.to_string(),
         _ => return false,
     };
-    let Some(name) = image.name.as_deref().filter(|name| !name.is_empty()) else {
-        items.push(Item::InputImage { image_url });
-        return true;
+    // A text that looks like such a tag would be taken for the picture's.
+    let looks_tagged = items.last().and_then(Item::text).is_some_and(opens_image);
+    let name = image.name.as_deref().filter(|name| !name.is_empty());
+    let tag = match name {
+        Some(name) => format!("<image path=\"{name}\">"),
+        None if looks_tagged => "<image>".to_owned(),
+        None => {
+            items.push(Item::InputImage { image_url });
+            return true;
+        }
     };
-    items.push(Item::InputText { text: format!("<image path=\"{name}\">").into() });
+    items.push(Item::InputText { text: tag.into() });
     items.push(Item::InputImage { image_url });
     items.push(Item::InputText { text: "</image>".into() });
     true

@@ -73,6 +73,8 @@ struct Raw<'a> {
     message: Option<&'a RawValue>,
     #[serde(borrow)]
     text: Option<&'a RawValue>,
+    #[serde(rename = "kind", borrow)]
+    sort: Option<&'a RawValue>,
     #[serde(borrow)]
     images: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -109,7 +111,11 @@ pub(super) fn read(payload: &RawValue, whole: &Text) -> Result<Event, serde_json
     let string = |raw| json::string(raw, whole);
     let all = || Json::part_of(whole, payload);
     Ok(match raw.kind.as_ref().map_or("", Str::as_str) {
-        "user_message" => Event::User { parts: user_parts(&raw, whole), lane: Lane::Message },
+        "user_message" => match string(raw.sort).as_deref() {
+            // Versions of autumn 2025 tell what they put there by this event too.
+            Some("user_instructions" | "environment_context") => Event::Quiet,
+            _ => Event::User { parts: user_parts(&raw, whole), lane: Lane::Message },
+        },
         "agent_message" => {
             Event::Agent { text: string(raw.message).unwrap_or_default(), lane: Lane::Message }
         }

@@ -1,7 +1,7 @@
 //! Response items: what the model saw and said.
 
 use ibid_model::{Argument, Json, OtherBlock, Role, Text, Timestamp, Tool};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::answers::{self, Answer};
@@ -47,12 +47,15 @@ pub(super) struct Message {
     pub(super) role: Role,
     pub(super) parts: Vec<Part>,
     pub(super) injected: Option<Injected>,
+    /// Whether only the look of its texts says that it was put there, so that a person may have
+    /// typed it all the same.
+    pub(super) doubtful: bool,
     /// A call in the form of an old API that programs other than Codex write.
     pub(super) call: Option<Call>,
 }
 
 /// Who put a user message there that no person typed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Injected {
     /// Codex itself.
     Harness,
@@ -277,12 +280,19 @@ fn message(raw: &Raw<'_>, passthrough: Option<&Passthrough<'_>>, whole: &Text) -
     let parts = content::read(raw.content, whole);
     let kinds: Vec<Str<'_>> =
         json::read(passthrough.and_then(|passthrough| passthrough.content_item_kinds)).unwrap_or_default();
-    let injected = if role == Role::User { injected(&kinds, &parts) } else { None };
+    let (injected, doubtful) = match (role, told_by(&kinds)) {
+        (Role::User, Some(told)) => (told, false),
+        (Role::User, None) => {
+            let look = look_of(&parts);
+            (look, look.is_some())
+        }
+        _ => (None, false),
+    };
     let call = json::read::<OldCall<'_>>(raw.function_call).map(|old| {
         let name = json::string(old.name, whole).unwrap_or_else(|| "unknown".into());
         call(None, name, arguments(old.arguments, whole))
     });
-    Kind::Message(Message { role, parts, injected, call })
+    Kind::Message(Message { role, parts, injected, doubtful, call })
 }
 
 /// How text begins that Codex puts in front of the model as if the user had said it.
@@ -305,31 +315,45 @@ const SCAFFOLDING: [&str; 13] = [
 /// How a notice of a subagent begins.
 const NOTICES: [&str; 2] = ["<subagent_notification>", "<subagent"];
 
-/// Who put the message there, when the file says that no person typed it: by the kinds of its
-/// items where they are written (0.171.0), else by how its texts begin.
-fn injected(kinds: &[Str<'_>], parts: &[Part]) -> Option<Injected> {
+/// Who put the message there, when the kinds of its items say it (0.171.0): nobody, for what a
+/// person typed.
+fn told_by(kinds: &[Str<'_>]) -> Option<Option<Injected>> {
     let told: Vec<&str> =
         kinds.iter().map(Str::as_str).filter(|kind| !kind.is_empty() && *kind != "unknown").collect();
-    if !told.is_empty() && told.iter().all(|kind| kind.contains('.')) {
-        if told.iter().any(|kind| kind.starts_with("user.")) {
-            return None;
-        }
-        let notice = told.iter().all(|kind| kind.contains("subagent"));
-        return Some(if notice { Injected::Agent } else { Injected::Harness });
+    if told.is_empty() || !told.iter().all(|kind| kind.contains('.')) {
+        return None;
     }
-    let mut texts = parts.iter().peekable();
-    texts.peek()?;
-    let mut by = Injected::Agent;
-    for part in texts {
+    if told.iter().any(|kind| kind.starts_with("user.")) {
+        return Some(None);
+    }
+    let notice = told.iter().all(|kind| kind.contains("subagent"));
+    Some(Some(if notice { Injected::Agent } else { Injected::Harness }))
+}
+
+/// Who seems to have put a message there, by how its texts begin. It is nobody when there is
+/// anything but texts.
+fn look_of(parts: &[Part]) -> Option<Injected> {
+    let mut texts = Vec::with_capacity(parts.len());
+    for part in parts {
         let Part::Text(text) = part else { return None };
+        texts.push(text.as_str());
+    }
+    look_of_texts(texts)
+}
+
+/// Who seems to have put a message of these texts there.
+pub(super) fn look_of_texts<'a>(texts: impl IntoIterator<Item = &'a str>) -> Option<Injected> {
+    let mut by = None;
+    for text in texts {
         let text = text.trim_start();
-        if NOTICES.iter().any(|start| text.starts_with(start)) {
-            continue;
-        }
-        if !SCAFFOLDING.iter().any(|start| text.starts_with(start)) {
+        let begins = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
+        if begins(&NOTICES) {
+            by = by.or(Some(Injected::Agent));
+        } else if begins(&SCAFFOLDING) {
+            by = Some(Injected::Harness);
+        } else {
             return None;
         }
-        by = Injected::Harness;
     }
-    Some(by)
+    by
 }

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::answers;
 use super::content::{self, Item};
+use super::item;
 use super::lines::Lines;
 use super::records::Tokens;
 use super::tools::{self, Input};
@@ -19,6 +20,15 @@ struct MessageItem<'a> {
     r#type: &'static str,
     role: &'static str,
     content: Vec<Item<'a>>,
+    #[serde(rename = "internal_chat_message_metadata_passthrough", skip_serializing_if = "Option::is_none")]
+    kinds: Option<Kinds>,
+}
+
+/// What the parts of a message are, as 0.171.0 writes it. It takes this in a legacy file too, and
+/// does not send it; older versions pass over it.
+#[derive(Serialize)]
+struct Kinds {
+    content_item_kinds: Vec<&'static str>,
 }
 
 #[derive(Serialize)]
@@ -250,7 +260,12 @@ impl<'a> Messages<'a> {
         if items.is_empty() {
             return Ok(());
         }
-        self.item(at, &MessageItem { r#type: "message", role: "user", content: items })?;
+        // A text that looks like scaffolding would be taken for it.
+        let texts: Option<Vec<&str>> = items.iter().map(Item::text).collect();
+        let kinds = texts
+            .and_then(item::look_of_texts)
+            .map(|_| Kinds { content_item_kinds: vec!["user.text"; items.len()] });
+        self.item(at, &MessageItem { r#type: "message", role: "user", content: items, kinds })?;
         if message.origin == Origin::Person {
             let texts: Vec<&str> = message.texts().map(Text::as_str).collect();
             let text = texts.join("\n");
@@ -260,26 +275,36 @@ impl<'a> Messages<'a> {
     }
 
     fn assistant(&mut self, message: &'a Message, at: Timestamp) -> Result<(), serde_json::Error> {
-        let mut texts = 0;
+        // Texts are read as one message only behind a call.
+        let (mut said, mut calls, mut split) = (false, false, false);
         for block in &message.blocks {
             match block {
                 Block::Text(text) => {
-                    texts += 1;
+                    split |= said && !calls;
+                    said = true;
                     let item = Item::OutputText { text: text.text.as_str().into() };
                     self.item(
                         at,
-                        &MessageItem { r#type: "message", role: "assistant", content: vec![item] },
+                        &MessageItem {
+                            r#type: "message",
+                            role: "assistant",
+                            content: vec![item],
+                            kinds: None,
+                        },
                     )?;
                     self.event(at, &AgentEvent { r#type: "agent_message", message: &text.text })?;
                 }
                 Block::Thinking(thinking) => {
                     self.event(at, &ThoughtEvent { r#type: "agent_reasoning", text: &thinking.text })?;
                 }
-                Block::ToolUse(call) => self.call(call, message, at)?,
+                Block::ToolUse(call) => {
+                    calls = true;
+                    self.call(call, message, at)?;
+                }
                 other => self.lost_block(other, message),
             }
         }
-        if texts > 1 {
+        if split {
             self.losses.add(LossKind::Regrouped, None, Some(&message.id));
         }
         Ok(())

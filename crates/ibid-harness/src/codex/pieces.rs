@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use super::content::Part;
 use super::copied::Copied;
 use super::event::Event;
-use super::item::{Injected, Item, Kind};
+use super::item::{Item, Kind};
 use super::json::Stamp;
 use super::records::{Body, Record, SessionMeta};
-use super::state::{Open, State, Thought};
+use super::state::{State, Thought};
 use super::vocabulary::Teller;
 use crate::core::scan::{Fact, ScanEvent, Sink};
 
@@ -49,23 +49,39 @@ pub(super) struct Pieces<'a> {
     going_on: bool,
     pub(super) place: Place,
     pub(super) at: Option<Timestamp>,
-    inherited: bool,
+    pub(super) inherited: bool,
+    /// Whether the record is a message that looks like scaffolding, and a person typed it.
+    persons: bool,
+    /// Whether the record is the event of a prompt that was told as put there.
+    pub(super) told_otherwise: bool,
 }
 
 impl<'a> Pieces<'a> {
     pub(super) fn new(state: State, named: Option<SessionId>, sink: &'a mut dyn Sink) -> Pieces<'a> {
         let place = Place { carrier: 0, start: 0, end: 0 };
-        Pieces { state, named, sink, going_on: true, place, at: None, inherited: false }
+        Pieces {
+            state,
+            named,
+            sink,
+            going_on: true,
+            place,
+            at: None,
+            inherited: false,
+            persons: false,
+            told_otherwise: false,
+        }
     }
 
     /// Goes on from what stood before the place where a later file leaves an earlier one.
     pub(super) fn branch(&mut self, from: Branch) {
+        self.settle_for_now();
         self.close();
         (self.state.tip, self.state.prompts) = (from.tip, from.prompts);
     }
 
     /// The next file is one of the session's own, or one of the thread it was forked from.
     pub(super) fn file_of(&mut self, own: bool) {
+        self.settle_for_now();
         if own && self.state.of_base {
             self.close();
             let State { vocabulary, seen, tip, prompts, calls, thinks_in_items, .. } =
@@ -77,12 +93,16 @@ impl<'a> Pieces<'a> {
     }
 
     /// Where the conversation stands now.
-    pub(super) fn here(&self) -> Branch {
+    pub(super) fn here(&mut self) -> Branch {
+        self.settle_for_now();
         Branch { tip: self.state.tip.clone(), prompts: self.state.prompts.clone() }
     }
 
     /// Takes one record. False when the sink wants no more.
     pub(super) fn take(&mut self, record: Record, place: Place) -> bool {
+        let found = self.state.doubt.take(&record);
+        self.settle(found);
+        self.persons = found.this;
         self.place = place;
         match record.at {
             Stamp::At(at) => self.fact(Fact::Stamp(at)),
@@ -142,6 +162,7 @@ impl<'a> Pieces<'a> {
 
     /// Ends the reading for now: hands on what waited, and what was wrong.
     pub(super) fn finish(&mut self) {
+        self.settle_for_now();
         self.answer_from_events();
         for call in self.state.calls.rest() {
             self.emit(ScanEvent::Call(call));
@@ -179,7 +200,7 @@ impl<'a> Pieces<'a> {
         self.going_on &= self.sink.take(event);
     }
 
-    fn fact(&mut self, fact: Fact) {
+    pub(super) fn fact(&mut self, fact: Fact) {
         if self.state.of_base {
             return;
         }
@@ -268,7 +289,7 @@ impl<'a> Pieces<'a> {
     }
 
     /// Nothing is added to the last messages any more.
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         self.state.open = None;
         self.state.results = None;
     }
@@ -278,6 +299,10 @@ impl<'a> Pieces<'a> {
         self.at = self.at.or(item.made);
         match item.kind {
             Kind::Message(message) => match message.role {
+                Role::User if message.doubtful && self.persons => {
+                    self.user(message.parts, None, Teller::Items);
+                }
+                Role::User if message.doubtful => self.hold(message),
                 Role::User => self.user(message.parts, message.injected, Teller::Items),
                 Role::System => {
                     self.close();
@@ -332,93 +357,12 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    fn user(&mut self, parts: Vec<Part>, injected: Option<Injected>, teller: Teller) {
-        if injected.is_none() && self.state.vocabulary.user != teller {
-            return;
-        }
-        self.answer_from_events();
-        self.tell_thoughts();
-        self.close();
-        self.state.told = None;
-        let only_pictures = !parts.is_empty() && parts.iter().all(|part| matches!(part, Part::Image(_)));
-        let due = std::mem::take(&mut self.state.picture_due) && only_pictures;
-        let origin = match injected {
-            Some(Injected::Harness) => Origin::Harness,
-            Some(Injected::Agent) => Origin::Agent,
-            None if due => Origin::Harness,
-            None => Origin::Person,
-        };
-        let before = self.state.tip.clone();
-        let mut piece = self.next(Role::User, origin);
-        piece.blocks = parts.into_iter().map(Part::into_block).collect();
-        if origin == Origin::Person {
-            self.state.prompts.push(before);
-            if !self.state.previewed {
-                let text = piece.texts().find(|text| !text.is_blank()).cloned();
-                if let Some(text) = text {
-                    self.state.previewed = true;
-                    self.fact(Fact::Preview(text));
-                }
-            }
-        }
-        self.emit(ScanEvent::Message(piece));
-    }
-
-    fn assistant(&mut self, parts: Vec<Part>) {
-        self.answer_from_events();
-        self.tell_thoughts();
-        if parts.is_empty() {
-            return;
-        }
-        let blocks = parts.into_iter().map(Part::into_block).collect();
-        self.model_says(blocks, true);
-    }
-
-    /// Adds to the message of the model that goes on, or begins one. A second text begins another
-    /// message: each text was one item.
-    pub(super) fn model_says(&mut self, blocks: Vec<Block>, text: bool) {
-        self.state.results = None;
-        let going_on = self.state.open.as_mut().filter(|open| !(text && open.has_text));
-        let mut piece = match going_on {
-            Some(open) => {
-                open.has_text |= text;
-                let id = open.id.clone();
-                self.piece(id, Role::Assistant, Origin::Model)
-            }
-            None => {
-                let piece = self.next(Role::Assistant, Origin::Model);
-                self.state.open = Some(Open { id: piece.id.clone(), has_text: text });
-                piece
-            }
-        };
-        piece.model = self.state.calls.model().cloned();
-        piece.blocks = blocks;
-        self.emit(ScanEvent::Message(piece));
-    }
-
-    /// Thoughts that no item has told are told by their events.
-    pub(super) fn tell_thoughts(&mut self) {
-        let thoughts = std::mem::take(&mut self.state.thoughts);
-        if self.state.thinks_in_items {
-            return;
-        }
-        // They stand where their events do, and not where the next record is: a message that they
-        // begin must not take the id of what that record says.
-        let here = (self.place, self.at);
-        for Thought { text, place, at } in thoughts {
-            if !text.is_blank() {
-                (self.place, self.at) = (place, at);
-                self.model_says(vec![Block::Thinking(Thinking { text, tokens: Vec::new() })], false);
-            }
-        }
-        (self.place, self.at) = here;
-    }
-
     fn event(&mut self, event: Event) {
         match event {
             Event::User { parts, lane } => {
                 let teller = self.state.vocabulary.user;
-                if teller.is(lane) {
+                let told_otherwise = std::mem::take(&mut self.told_otherwise);
+                if teller.is(lane) || told_otherwise {
                     self.user(parts, None, teller);
                 }
             }

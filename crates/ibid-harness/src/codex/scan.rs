@@ -42,7 +42,7 @@ pub(super) fn scan(
         }
         Cursor::Start | Cursor::Whole { .. } => (0, State::default()),
     };
-    let mut seen = state.seen;
+    let mut seen = state.seen.clone();
     // Numbers as the carriers of a load have them: the base stands behind the own files.
     let numbers = (own.len()..own.len() + base.len()).chain(0..own.len());
     let all: Vec<(usize, &PathBuf)> = numbers.zip(base.iter().chain(&own)).collect();
@@ -51,8 +51,8 @@ pub(super) fn scan(
         let from = if **path == reference.path { offset } else { 0 };
         scan.look(path, from, &mut seen)?;
     }
-    state.seen = seen;
     state.vocabulary = seen.vocabulary();
+    state.seen = seen;
     if offset == 0 {
         for ((number, path), (_, next)) in all.iter().zip(all.iter().skip(1)) {
             let cut = files::header(next, context.limits)?.and_then(|meta| meta.history_base);
@@ -186,6 +186,7 @@ impl Scan<'_, '_> {
             // A last line that is not ended is told, and read again once it is whole.
             // https://github.com/thedotmack/claude-mem/pull/4192 (fault 17)
             if !line.terminated {
+                pieces.settle_for_now();
                 whole = Some(pieces.state.clone());
             }
             line.read_into(&mut read, |text| records::read(&Text::from(text)));

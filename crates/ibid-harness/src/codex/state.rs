@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calls::Calls;
 use super::copied::Copied;
+use super::doubt::{Doubt, Held};
 use super::pieces::Place;
 use super::records::HistoryBase;
 use super::vocabulary::{Seen, Vocabulary};
@@ -16,6 +17,9 @@ use super::vocabulary::{Seen, Vocabulary};
 pub(super) struct Open {
     pub(super) id: MessageId,
     pub(super) has_text: bool,
+    /// Whether it has calls; none of them is answered yet.
+    #[serde(default)]
+    pub(super) has_calls: bool,
 }
 
 /// A tool call that has no result yet.
@@ -82,6 +86,11 @@ pub(super) struct State {
     pub(super) picture_due: bool,
     /// A text of the model that was taken from an event, in case its item follows.
     pub(super) told: Option<Text>,
+    /// A message that looks like scaffolding, until it is known whether a person typed it.
+    pub(super) held: Option<Held>,
+    /// What decides it.
+    #[serde(default)]
+    pub(super) doubt: Doubt,
     pub(super) census: Census,
 }
 

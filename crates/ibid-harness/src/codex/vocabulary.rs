@@ -5,6 +5,7 @@
 use ibid_model::Role;
 use serde::{Deserialize, Serialize};
 
+use super::doubt::Doubt;
 use super::event::{Event, Lane};
 use super::item::Kind;
 use super::records::{Body, Record};
@@ -37,15 +38,21 @@ pub(super) struct Vocabulary {
 
 /// What was seen of a file that decides it.
 // https://github.com/pacphi/agentic-kit/issues/170 (fault 11)
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Seen {
     user: [bool; 3],
     assistant: [bool; 3],
+    #[serde(default)]
+    doubt: Doubt,
 }
 
 impl Seen {
     /// Looks at one record.
     pub(super) fn look(&mut self, record: &Record) {
+        let found = self.doubt.take(record);
+        if let Some(seen) = self.user.first_mut() {
+            *seen |= found.this || found.before == Some(true);
+        }
         let (side, teller) = match &record.body {
             Body::Item(item) => match &item.kind {
                 Kind::Message(message) if message.role == Role::Assistant => (&mut self.assistant, 0),
