@@ -11,10 +11,11 @@ use ibid_model::{
 
 use super::blocks::BlockWriter;
 use super::content::PROVIDER;
-use super::markup;
+use super::markup::{self, Mark};
+use super::record::HUMAN;
 use super::written::{
     AssistantMessage, AssistantRow, BoundaryRow, Common, CompactMetadata, Content, Links, PreservedSegment,
-    TitleRow, Tokens, UserMessage, UserRow, stop_word,
+    RowOrigin, TitleRow, Tokens, UserMessage, UserRow, stop_word,
 };
 use crate::core::{Target, derived_uuid};
 
@@ -161,7 +162,7 @@ impl<'a> Composer<'a> {
                         self.losses.add(LossKind::CommandFlattened, None, Some(&message.id));
                         format!("{} {}", command.name, command.args.as_deref().unwrap_or_default())
                     });
-                    self.push_user(message, Content::Owned(text), None)?;
+                    self.push_user(message, Content::Owned(text), None, false)?;
                 }
                 // The program writes each result as a row of its own.
                 Block::ToolResult(_) => {
@@ -183,8 +184,20 @@ impl<'a> Composer<'a> {
         if structured.is_some() && !self.kin {
             self.losses.add(LossKind::StructuredResult, None, Some(&message.id));
         }
+        // The first text is what tells a person's row from one that the program put in.
+        let first = blocks.iter().find_map(|block| match block {
+            Block::Text(text) => Some(&text.text),
+            _ => None,
+        });
+        let mistakable = first.is_some_and(markup::is_mistakable);
+        let notice = first.is_some_and(|text| markup::mark(text) == Some(Mark::Agent));
+        let human = mistakable && !(message.origin == Origin::Agent && notice);
+        let of_agent = message.origin == Origin::Agent && !blocks.is_empty();
+        if of_agent && (human || !(notice || self.agent.is_some())) {
+            self.losses.add(LossKind::AgentMessage, None, Some(&message.id));
+        }
         let content = match blocks {
-            [Block::Text(text)] => Content::Text(&text.text),
+            [Block::Text(text)] if !mistakable => Content::Text(&text.text),
             blocks => {
                 let mut writer = BlockWriter { message: &message.id, losses: &mut self.losses };
                 let written: Vec<_> = blocks.iter().filter_map(|block| writer.user(block)).collect();
@@ -194,7 +207,7 @@ impl<'a> Composer<'a> {
                 Content::Blocks(written)
             }
         };
-        self.push_user(message, content, structured.filter(|_| self.kin))
+        self.push_user(message, content, structured.filter(|_| self.kin), human)
     }
 
     fn push_user(
@@ -202,12 +215,14 @@ impl<'a> Composer<'a> {
         message: &Message,
         content: Content<'_>,
         structured: Option<&Json>,
+        human: bool,
     ) -> Result<(), serde_json::Error> {
         let uuid = self.next_uuid(&message.id);
         let row = Json::of(&UserRow {
             links: self.links(),
             kind: "user",
             message: UserMessage { role: "user", content },
+            origin: human.then_some(RowOrigin { kind: HUMAN }),
             transcript_only: false,
             compact_summary: false,
             structured,
@@ -332,6 +347,7 @@ impl<'a> Composer<'a> {
             links: self.links(),
             kind: "user",
             message: UserMessage { role: "user", content: Content::Owned(text) },
+            origin: None,
             transcript_only: true,
             compact_summary: true,
             structured: None,

@@ -35,6 +35,11 @@ pub(super) fn mark(text: &str) -> Option<Mark> {
     Some(if *tag == NOTIFICATION { Mark::Agent } else { Mark::Harness })
 }
 
+/// Whether text that a person typed would be read as something else.
+pub(super) fn is_mistakable(text: &Text) -> bool {
+    mark(text).is_some() || command(text).is_some()
+}
+
 /// The command that a text is, when it is nothing but the tags of one: `<command-name>`, and
 /// perhaps `<command-message>`, `<command-args>` and `<command-contents>`, in any order.
 pub(super) fn command(text: &Text) -> Option<Command> {

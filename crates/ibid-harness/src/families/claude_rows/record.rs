@@ -13,6 +13,9 @@ use super::row::{Row, RowContent, RowUsage};
 /// The model of rows that no model wrote.
 const SYNTHETIC: &str = "<synthetic>";
 
+/// The kind of origin of what a person typed.
+pub(super) const HUMAN: &str = "human";
+
 /// Events keep their row up to this many bytes.
 const EVENT_BYTES: usize = 4 << 10;
 
@@ -248,12 +251,15 @@ fn user(row: &mut Row<'_>, text: &Text) -> Result<What, serde_json::Error> {
     if !message.object || matches!(message.content, RowContent::Absent) {
         return Ok(What::Malformed);
     }
+    let whole = matches!(message.content, RowContent::Text(_));
     let mut blocks = Blocks::new(text, row.tool_use_result).read(message.content)?;
     if blocks.is_empty() {
         return Ok(What::Malformed);
     }
     let origin = user_origin(row, &blocks);
+    // The program writes a command as a string; a text in a block that it says a person typed is one.
     if origin == Origin::Person
+        && (whole || row.origin.kind.as_str() != Some(HUMAN))
         && let [Block::Text(only)] = blocks.as_slice()
         && let Some(command) = markup::command(&only.text)
     {
@@ -275,8 +281,10 @@ fn user_origin(row: &Row<'_>, blocks: &[Block]) -> Origin {
     });
     let mark = first.and_then(|text| markup::mark(text));
     match row.origin.kind.as_str() {
+        // What the row says is worth more than what its text looks like.
+        Some(HUMAN) => return Origin::Person,
         Some("task-notification") => return Origin::Agent,
-        Some("user" | "human") | None => {}
+        Some("user") | None => {}
         Some(_) if mark == Some(Mark::Agent) => return Origin::Agent,
         Some(_) => return Origin::Harness,
     }

@@ -41,6 +41,8 @@ pub(super) struct UserRow<'a> {
     #[serde(rename = "type")]
     pub(super) kind: &'static str,
     pub(super) message: UserMessage<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) origin: Option<RowOrigin>,
     #[serde(rename = "isVisibleInTranscriptOnly", skip_serializing_if = "std::ops::Not::not")]
     pub(super) transcript_only: bool,
     #[serde(rename = "isCompactSummary", skip_serializing_if = "std::ops::Not::not")]
@@ -49,6 +51,12 @@ pub(super) struct UserRow<'a> {
     pub(super) structured: Option<&'a Json>,
     #[serde(flatten)]
     pub(super) common: Common<'a>,
+}
+
+/// Who a user row is from.
+#[derive(Debug, Serialize)]
+pub(super) struct RowOrigin {
+    pub(super) kind: &'static str,
 }
 
 /// The message of a user row.
