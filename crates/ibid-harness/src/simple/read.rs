@@ -335,8 +335,13 @@ fn artifact(mut block: Arguments) -> Option<Block> {
     }))
 }
 
+/// The type of a typed block.
+pub(super) fn kind(json: &Json) -> Option<Text> {
+    Arguments::of(json).and_then(|mut block| block.take_text("type"))
+}
+
 /// What a result holds: text as it is, a list of typed parts, or any other JSON.
-fn parts(content: &Json) -> Vec<ResultPart> {
+pub(super) fn parts(content: &Json) -> Vec<ResultPart> {
     if let Some(text) = content.as_string() {
         return vec![ResultPart::Text(TextBlock { text: text.into() })];
     }
@@ -354,7 +359,6 @@ fn parts(content: &Json) -> Vec<ResultPart> {
             _ => None,
         }
     };
-    let kind = |json: &Json| Arguments::of(json).and_then(|mut block| block.take_text("type"));
     let other = |json: &Json, kind: Text| ResultPart::Other(OtherBlock { kind, json: json.clone() });
     // A list of typed blocks is what a result is made of; any other JSON is one value.
     match content.read::<Vec<Json>>() {

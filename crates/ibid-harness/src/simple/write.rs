@@ -7,7 +7,7 @@ use ibid_model::{
     Rules, Session, StopReason, Thinking, ThinkingRule, TokenUse, ToolResult, ToolUse, Usage, prepare,
 };
 
-use super::{Simple, tools};
+use super::{Simple, read, tools};
 use crate::core::{Arguments, CodecError, Converted, Target, Transcript, conversion_name, derived_uuid};
 use crate::families::documents::DocumentBody;
 
@@ -141,16 +141,23 @@ impl Writer {
 
     fn tool_result(&mut self, result: &ToolResult, message: &Message) -> Json {
         let mut object = Arguments::default();
-        match result.content.as_slice() {
-            [] => object.push("content", ""),
-            [ResultPart::Text(text)] => object.push("content", &text.text),
+        let mut kept: Vec<&ResultPart> = result.content.iter().collect();
+        let content = match result.content.as_slice() {
+            [] => Json::string(""),
+            [ResultPart::Text(text)] => Json::string(&text.text),
             // A value that is no typed block stands by itself, a block in a list.
-            [ResultPart::Other(other)] if other.kind == "json" => object.push("content", &other.json),
+            [ResultPart::Other(other)] if other.kind == "json" => other.json.clone(),
             parts => {
-                let written: Vec<Json> = parts.iter().filter_map(|part| self.part(part, message)).collect();
-                object.push("content", &written);
+                let written: Vec<Json>;
+                (kept, written) =
+                    parts.iter().filter_map(|part| Some((part, self.part(part, message)?))).unzip();
+                Json::of(&written).unwrap_or_else(|_| Json::null())
             }
+        };
+        if !matches!(result.content.as_slice(), [] | [ResultPart::Text(_)]) {
+            self.flattened(&kept, &content, message);
         }
+        object.push("content", &content);
         if result.structured.is_some() {
             self.losses.add(LossKind::StructuredResult, None, Some(&message.id));
         }
@@ -168,11 +175,28 @@ impl Writer {
         object.to_json()
     }
 
+    /// A value of any shape may read as text or as typed parts.
+    fn flattened(&mut self, parts: &[&ResultPart], content: &Json, message: &Message) {
+        let read = read::parts(content);
+        let same = |(part, read): (&&ResultPart, &ResultPart)| match (*part, read) {
+            (ResultPart::Other(part), ResultPart::Other(read)) => part.json == read.json,
+            (ResultPart::Image(part), ResultPart::Image(read)) => part.data == read.data,
+            (part, read) => part == read,
+        };
+        if read.len() != parts.len() || !parts.iter().zip(&read).all(same) {
+            self.losses.add(LossKind::ResultFlattened, None, Some(&message.id));
+        }
+    }
+
     fn part(&mut self, part: &ResultPart, message: &Message) -> Option<Json> {
         match part {
             ResultPart::Text(text) => Some(typed("text", &[("text", &text.text)])),
             ResultPart::Image(image) => self.image(image, message),
-            ResultPart::Other(other) => Some(other.json.clone()),
+            // In a list a value without a type would make the list itself a value.
+            ResultPart::Other(other) => match read::kind(&other.json) {
+                Some(_) => Some(other.json.clone()),
+                None => Some(typed("text", &[("text", other.json.as_str())])),
+            },
             ResultPart::Document(document) => {
                 self.losses.add(LossKind::Document, document.name.as_deref(), Some(&message.id));
                 None
