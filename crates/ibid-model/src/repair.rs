@@ -205,7 +205,9 @@ impl Repair<'_> {
         }
         let pictures = message.blocks.iter().any(|b| matches!(b, Block::Image(_) | Block::Document(_)));
         let only_results = message.blocks.iter().all(|b| matches!(b, Block::ToolResult(_)));
-        if message.origin == Origin::Harness && !self.rules.injected_context && !pictures && !only_results {
+        // Of what a harness put in, pictures and documents are content, and its text is not.
+        let put_in = message.origin == Origin::Harness && !self.rules.injected_context && !only_results;
+        if put_in && !pictures {
             self.losses.add(LossKind::InjectedContext, None, Some(&message.id));
             return;
         }
@@ -214,6 +216,9 @@ impl Repair<'_> {
         for block in &message.blocks {
             match block {
                 Block::ToolResult(_) => {}
+                Block::Text(_) | Block::Command(_) if put_in => {
+                    self.losses.add(LossKind::InjectedContext, None, Some(&message.id));
+                }
                 Block::ToolUse(call) => {
                     let (call, answer) = self.call(call, message, at, results);
                     kept.push(Block::ToolUse(call));

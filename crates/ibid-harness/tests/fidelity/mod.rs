@@ -39,6 +39,7 @@ pub(crate) fn check(session: &Session, harness: &dyn AnyHarness) -> Result<(), S
     if let Some(finding) = noticed {
         return Err(format!("{name}: what was written reads with a finding: {finding}"));
     }
+    check_voices(session, &back.session, &made.losses).map_err(|problem| format!("{name}: {problem}"))?;
     if !harness.declaration().capabilities.store {
         // A document for exchange is not sent to any model, and may keep what no model would take.
         return Ok(());
@@ -51,6 +52,21 @@ pub(crate) fn check(session: &Session, harness: &dyn AnyHarness) -> Result<(), S
             "{name}: {problem}\nexpected: {expected:#?}\nfound: {found:#?}\nlosses: {}",
             losses.join(", ")
         )
+    })
+}
+
+/// What a person and the model said is theirs in the result too, in the same order, and not text
+/// that a harness put in.
+fn check_voices(session: &Session, back: &Session, losses: &Losses) -> Result<(), String> {
+    let strict = |session: &Session| {
+        let prepared = prepare(session, &Selection::default(), &Rules::STRICT);
+        essence(&prepared.messages)
+    };
+    let (expected, found) = (strict(session), strict(back));
+    compare(&expected, &found, losses).map_err(|problem| {
+        let losses: Vec<String> =
+            losses.iter().map(|loss| format!("{} {:?} x{}", loss.kind, loss.what, loss.count)).collect();
+        format!("{problem}\nsaid: {expected:#?}\nread: {found:#?}\nlosses: {}", losses.join(", "))
     })
 }
 

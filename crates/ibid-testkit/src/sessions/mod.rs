@@ -3,7 +3,8 @@
 //! [`session`] makes sessions with everything that a codec may meet: all kinds of blocks, typed,
 //! raw and MCP calls, failed, interrupted, missing, late and orphan results, call ids that come
 //! again or have odd characters, structured results, pictures, thinking with and without tokens,
-//! usage, blank texts, text beyond ASCII, missing times, side branches, compactions and events.
+//! usage, blank texts, text beyond ASCII, text that looks like some harness's scaffolding, text behind
+//! calls, missing times, side branches, compactions and events.
 //! Every one of them is consistent ([`ibid_model::Session::problems`] is empty), and shrinks
 //! turn by turn.
 
@@ -18,7 +19,7 @@ use ibid_model::{
 use proptest::option;
 use proptest::prelude::*;
 
-pub use text::{any_text, json, object, path, text, word};
+pub use text::{any_text, json, object, path, scaffolding, text, word};
 pub use tools::{Answer, Call, PIXEL, answer, call, document, image};
 pub use turns::usage;
 use turns::{Given, Turn, turn};
@@ -102,7 +103,7 @@ impl Scene {
         let mut blocks = reply.blocks;
         let mut at_once = Vec::new();
         let mut late = Vec::new();
-        for (call, given) in reply.calls {
+        for (call, given, behind) in reply.calls {
             let id = self.call_id();
             match given {
                 Given::AtOnce(answer) => at_once.push(given_back(id.clone(), answer)),
@@ -110,6 +111,7 @@ impl Scene {
                 Given::Never => {}
             }
             blocks.push(Block::ToolUse(ToolUse { id, name: call.name, tool: call.tool, extra: call.extra }));
+            blocks.extend(behind);
         }
         let number = self.session.messages.len();
         let message = self.push(Role::Assistant, Origin::Model, blocks);
@@ -253,6 +255,13 @@ mod tests {
             if session.messages.iter().any(|message| message.at.is_none()) {
                 seen.insert("no time".to_owned());
             }
+            if session.messages.iter().any(|message| {
+                let call = message.blocks.iter().position(|block| matches!(block, Block::ToolUse(_)));
+                let text = message.blocks.iter().rposition(|block| matches!(block, Block::Text(_)));
+                call.is_some() && call < text
+            }) {
+                seen.insert("text behind a call".to_owned());
+            }
             for block in session.messages.iter().flat_map(|message| &message.blocks) {
                 match block {
                     Block::ToolUse(call) => seen.insert(call.tool.kind().to_owned()),
@@ -264,6 +273,9 @@ mod tests {
                     }
                     Block::Text(text) if text.text.is_blank() => seen.insert("blank".to_owned()),
                     Block::Text(text) if text.text.contains('\u{2028}') => seen.insert("U+2028".to_owned()),
+                    Block::Text(text) if text.text.starts_with("<system-reminder>") => {
+                        seen.insert("scaffolding".to_owned())
+                    }
                     Block::Image(_) => seen.insert("image".to_owned()),
                     Block::Document(_) => seen.insert("document".to_owned()),
                     Block::Command(_) => seen.insert("command".to_owned()),
@@ -281,6 +293,8 @@ mod tests {
             "structured",
             "blank",
             "U+2028",
+            "scaffolding",
+            "text behind a call",
             "image",
             "document",
             "command",

@@ -30,7 +30,8 @@ pub(super) enum Turn {
 #[derive(Clone, Debug)]
 pub(super) struct Reply {
     pub(super) blocks: Vec<Block>,
-    pub(super) calls: Vec<(Call, Given)>,
+    /// The calls, when each gets its result, and what stands behind it in the same message.
+    pub(super) calls: Vec<(Call, Given, Vec<Block>)>,
     pub(super) stop: Option<StopReason>,
     pub(super) usage: Option<Usage>,
     pub(super) model: Option<&'static str>,
@@ -88,6 +89,11 @@ fn reply() -> impl Strategy<Value = Reply> {
     let block = prop_oneof![
         5 => any_text().prop_map(Block::text),
         2 => thinking().prop_map(Block::Thinking),
+    ]
+    .boxed();
+    let behind = prop_oneof![
+        4 => Just(Vec::new()),
+        1 => prop::collection::vec(block.clone(), 1..3),
     ];
     let given = prop_oneof![
         7 => answer().prop_map(Given::AtOnce),
@@ -107,7 +113,7 @@ fn reply() -> impl Strategy<Value = Reply> {
     let model = prop::sample::select(vec!["claude-sonnet-4-5", "gpt-5.5", "gemini-2.5-pro", "local-model"]);
     (
         prop::collection::vec(block, 0..3),
-        prop::collection::vec((call(), given), 0..3),
+        prop::collection::vec((call(), given, behind), 0..3),
         option::weighted(0.8, stop),
         option::weighted(0.8, usage()),
         option::weighted(0.9, model),
