@@ -1,16 +1,15 @@
 //! Whether two sessions tell a model the same story.
 
 use ibid_model::{
-    Block, Essence, Json, LossKind, Losses, Role, Rules, Selection, Session, Text, Tool, essence, prepare,
+    Block, Data, Document, Essence, Json, LossKind, Losses, Role, Rules, Selection, Session, Text, Tool,
+    essence, prepare,
 };
 
 /// What the result says otherwise than the source, beyond what the losses name; none when they
 /// tell the same story. Both are brought into the strictest form first, so that what some targets
-/// keep and others do not plays no part.
-///
-/// A text that a person typed may look like one of the target's own asides, and read as such: it is
-/// there all the same. So asides count in the result when that makes the two equal, and in both
-/// when the target keeps them.
+/// keep and others do not plays no part. What a harness put in front of its model is no part of the
+/// story, and what a person typed is: so a text that the target would read as put in is a
+/// difference, whatever it looks like.
 // https://github.com/Dicklesworthstone/cross_agent_session_resumer/issues/9 (fault 28)
 pub(super) fn difference(
     source: &Session,
@@ -19,18 +18,29 @@ pub(super) fn difference(
     losses: &Losses,
 ) -> Option<String> {
     let allowed = Allowed::by(losses);
-    let strict = Rules::STRICT;
-    let asides = Rules { system_messages: true, injected_context: true, ..strict };
     let whole = Selection { from_compaction: selection.from_compaction, ..Selection::default() };
-    let say = |session: &Session, selection: &Selection, rules: &Rules| {
-        told(essence(&prepare(session, selection, rules).messages), &allowed)
+    let say = |session: &Session, selection: &Selection| {
+        essence(&prepare(session, selection, &Rules::STRICT).messages)
     };
-    let told = say(source, selection, &strict);
-    let difference = first_difference(&told, &say(result, &whole, &strict), &allowed)?;
-    let heard = say(result, &whole, &asides);
-    first_difference(&told, &heard, &allowed)?;
-    first_difference(&say(source, selection, &asides), &heard, &allowed)?;
-    Some(difference)
+    let said = say(source, selection);
+    let heard = told(say(result, &whole), &allowed);
+    // A document of text may be there as its text, when a loss speaks of documents.
+    let as_text = allowed.documents.then(|| told(with_documents_as_text(said.clone()), &allowed));
+    let difference = first_difference(&told(said, &allowed), &heard, &allowed)?;
+    match as_text {
+        Some(said) => first_difference(&said, &heard, &allowed).map(|_| difference),
+        None => Some(difference),
+    }
+}
+
+fn with_documents_as_text(said: Vec<Essence>) -> Vec<Essence> {
+    let as_text = |part| match part {
+        Essence::Other(role, Block::Document(Document { data: Data::Text(text), .. })) => {
+            Essence::Text(role, text)
+        }
+        part => part,
+    };
+    said.into_iter().map(as_text).collect()
 }
 
 fn first_difference(told: &[Essence], heard: &[Essence], allowed: &Allowed) -> Option<String> {
@@ -48,6 +58,7 @@ fn first_difference(told: &[Essence], heard: &[Essence], allowed: &Allowed) -> O
 /// What may differ, since a loss says so.
 struct Allowed {
     tools: bool,
+    documents: bool,
     others: bool,
     flattened: bool,
     status: bool,
@@ -65,6 +76,7 @@ impl Allowed {
                 LossKind::InputWrapped,
                 LossKind::LoneSurrogate,
             ]),
+            documents: any(&[LossKind::Document]),
             others: flattened || any(&[LossKind::Image, LossKind::Document, LossKind::UnknownBlock]),
             flattened,
             status: any(&[LossKind::ResultStatus]),
@@ -200,15 +212,30 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_the_target_takes_for_an_aside_is_there_all_the_same() {
+    fn a_text_of_a_person_that_the_target_takes_for_an_aside_is_a_difference() {
         let said = [(Role::User, "<context>mine</context>"), (Role::Assistant, "hello")];
         let mut result = session(&said);
         result.messages[0].origin = Origin::Harness;
         let losses = Losses::none();
-        assert_eq!(difference(&session(&said), &Selection::default(), &result, &losses), None);
-        result.messages.remove(0);
-        result.messages[0].parent = None;
         assert!(difference(&session(&said), &Selection::default(), &result, &losses).is_some());
+        let mut source = session(&said);
+        source.messages[0].origin = Origin::Harness;
+        assert_eq!(difference(&source, &Selection::default(), &result, &losses), None);
+        result.messages[0].origin = Origin::Person;
+        assert!(difference(&source, &Selection::default(), &result, &losses).is_some());
+    }
+
+    #[test]
+    fn a_document_of_text_may_be_there_as_its_text_when_a_loss_says_so() {
+        let mut source = session(&[(Role::User, "look")]);
+        let data = Data::Text("the notes".into());
+        source.messages[0].blocks.push(Block::Document(Document { media_type: None, data, name: None }));
+        let result = session(&[(Role::User, "look"), (Role::User, "the notes")]);
+        let compare = |losses: &Losses| difference(&source, &Selection::default(), &result, losses);
+        assert!(compare(&Losses::none()).is_some());
+        let mut losses = Losses::none();
+        losses.add(LossKind::Document, None, None);
+        assert_eq!(compare(&losses), None);
     }
 
     #[test]
