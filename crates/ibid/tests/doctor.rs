@@ -91,3 +91,17 @@ fn a_write_that_did_not_finish_is_named_by_readers_and_undone_by_fix() {
     assert!(!path.exists());
     assert!(!ibid(&home, []).stdout.contains("unfinished-write"));
 }
+
+#[test]
+fn a_session_that_lies_in_two_roots_is_named() {
+    let home = home().with_tree("claude-code/2.1.332/.claude/projects", ".claude/projects");
+    let home = home.with_tree("claude-code/2.1.332/.claude/projects", ".config/claude/projects");
+    let json = ibid(&home, ["doctor", "--json"]).json();
+    let findings = json["findings"].as_array().unwrap();
+    let copies: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding["kind"] == "variants")
+        .map(|finding| finding["detail"].as_str().unwrap())
+        .collect();
+    assert!(!copies.is_empty() && copies.iter().all(|copy| copy.contains("the same session lies at")));
+}

@@ -1,13 +1,18 @@
 //! Finding every session of every harness.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ibid_carrier::jsonl::Limits;
-use ibid_model::{Finding, FindingKind};
+use ibid_model::{Finding, FindingKind, SessionId};
 use rayon::prelude::*;
 
-use super::{AnyHarness, Context, Discovered, Discovery, DiscoveryCache, Listed, Root, Surroundings};
+use super::{
+    AnyHarness, Context, Discovered, Discovery, DiscoveryCache, HarnessId, Listed, Root, Surroundings,
+};
 
 /// How far a discovery has come, for a progress bar.
 #[derive(Debug, Default)]
@@ -82,7 +87,29 @@ pub fn discover(
     if let Some(cache) = cache {
         cache.replace(&discoveries);
     }
+    name_copies(&mut discoveries);
     discoveries
+}
+
+/// A session that lies in two roots of a harness stays two entries, since the two may differ; each
+/// root but the first one has a finding that names the other place.
+fn name_copies(discoveries: &mut [Discovery]) {
+    let mut first: HashMap<(HarnessId, SessionId), PathBuf> = HashMap::new();
+    for discovery in discoveries {
+        for session in &discovery.sessions {
+            let place = &session.reference;
+            match first.entry((discovery.harness, session.id.clone())) {
+                Entry::Vacant(entry) => {
+                    entry.insert(place.path.clone());
+                }
+                Entry::Occupied(entry) if !entry.get().starts_with(&place.root) => {
+                    let detail = format!("the same session lies at {} too", entry.get().display());
+                    discovery.findings.push(Finding::new(FindingKind::Variants, detail).at_path(&place.path));
+                }
+                Entry::Occupied(_) => {}
+            }
+        }
+    }
 }
 
 fn describe(
