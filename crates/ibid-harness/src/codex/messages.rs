@@ -228,6 +228,10 @@ impl<'a> Messages<'a> {
         });
         match text.filter(|text| !text.is_blank()) {
             Some(text) => {
+                // The summary goes along with its mark.
+                if summary.is_some() {
+                    *self.losses = self.losses.without(LossKind::CompactionSummary, 1);
+                }
                 self.lines.push(compaction.at.unwrap_or(at), "compacted", &Compacted { message: &text })
             }
             None => {
