@@ -39,54 +39,58 @@ impl Keys {
         }
     }
 
-    /// The longest common sequence: pairs of positions, rising on both sides.
+    /// The longest common sequence: pairs of positions, rising on both sides. Of several pieces of
+    /// the source that a piece may be, the last one that fits is taken: earlier ones may lie before a
+    /// compaction.
     pub(super) fn pairs(&self) -> Vec<(usize, usize)> {
         let (all, heard) = (self.expected.len(), self.sent.len());
-        let start = (0..all.min(heard)).take_while(|at| self.may_be(*at, *at)).count();
-        let end = (0..all.min(heard) - start)
-            .take_while(|back| self.may_be(all - 1 - back, heard - 1 - back))
-            .count();
-        let mut pairs: Vec<_> = (0..start).map(|at| (at, at)).collect();
+        let end =
+            (0..all.min(heard)).take_while(|back| self.may_be(all - 1 - back, heard - 1 - back)).count();
+        let start = (0..all.min(heard) - end).take_while(|at| self.may_be(*at, *at)).count();
         let (rows, columns) = (all - start - end, heard - start - end);
-        let middle = match rows.saturating_mul(columns) <= COMPARISONS {
-            true => self.longest(start, rows, columns),
-            false => self.in_passing(start, rows, columns),
-        };
-        pairs.extend(middle);
+        let mut pairs: Vec<_> = (0..start).map(|at| (at, at)).collect();
+        match rows.saturating_mul(columns) <= COMPARISONS {
+            true => pairs.extend(self.longest(start, rows, columns)),
+            false => pairs.extend(self.in_passing(start, rows, columns)),
+        }
         pairs.extend((0..end).rev().map(|back| (all - 1 - back, heard - 1 - back)));
         pairs
     }
 
     fn longest(&self, start: usize, rows: usize, columns: usize) -> Vec<(usize, usize)> {
         let width = columns + 1;
-        // The length of the longest common sequence of what follows each pair of positions.
+        // The length of the longest common sequence of what comes before each pair of positions.
         let mut lengths = vec![0_u32; (rows + 1) * width];
         let length = |lengths: &[u32], row: usize, column: usize| {
             lengths.get(row * width + column).copied().unwrap_or_default()
         };
-        for row in (0..rows).rev() {
-            for column in (0..columns).rev() {
-                let best = match self.may_be(start + row, start + column) {
-                    true => length(&lengths, row + 1, column + 1) + 1,
-                    false => length(&lengths, row + 1, column).max(length(&lengths, row, column + 1)),
+        for row in 1..=rows {
+            for column in 1..=columns {
+                let skipped = length(&lengths, row - 1, column).max(length(&lengths, row, column - 1));
+                let paired = match self.may_be(start + row - 1, start + column - 1) {
+                    true => length(&lengths, row - 1, column - 1) + 1,
+                    false => 0,
                 };
                 if let Some(place) = lengths.get_mut(row * width + column) {
-                    *place = best;
+                    *place = skipped.max(paired);
                 }
             }
         }
-        let (mut row, mut column, mut pairs) = (0, 0, Vec::new());
-        while row < rows && column < columns {
-            if self.may_be(start + row, start + column) {
-                pairs.push((start + row, start + column));
-                row += 1;
-                column += 1;
-            } else if length(&lengths, row + 1, column) >= length(&lengths, row, column + 1) {
-                row += 1;
+        let (mut row, mut column, mut pairs) = (rows, columns, Vec::new());
+        while row > 0 && column > 0 {
+            let best = length(&lengths, row, column);
+            let may_be = self.may_be(start + row - 1, start + column - 1);
+            if may_be && best == length(&lengths, row - 1, column - 1) + 1 {
+                pairs.push((start + row - 1, start + column - 1));
+                row -= 1;
+                column -= 1;
+            } else if best == length(&lengths, row, column - 1) {
+                column -= 1;
             } else {
-                column += 1;
+                row -= 1;
             }
         }
+        pairs.reverse();
         pairs
     }
 
@@ -125,6 +129,12 @@ mod tests {
     fn what_is_only_on_one_side_is_left_out() {
         assert_eq!(pairs("abcd", "acd"), [(0, 0), (2, 1), (3, 2)]);
         assert_eq!(pairs("acd", "abcd"), [(0, 0), (1, 2), (2, 3)]);
+    }
+
+    #[test]
+    fn of_equal_pieces_the_last_that_fits_is_taken() {
+        assert_eq!(pairs("aba", "a"), [(2, 0)]);
+        assert_eq!(pairs("xabay", "xay"), [(0, 0), (3, 1), (4, 2)]);
     }
 
     #[test]

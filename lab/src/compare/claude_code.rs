@@ -4,6 +4,7 @@ use ibid_model::{Command, Role};
 use ibid_testkit::provider::Exchange;
 
 use super::expected::Shape;
+use super::piece::Thought;
 use super::sent::Sent;
 use super::target::Target;
 
@@ -18,8 +19,10 @@ impl Target for ClaudeCode {
         Shape { texts_first: false, pictures_behind: false }
     }
 
-    fn keeps_thoughts_to_itself(&self) -> bool {
-        false
+    /// Signed thoughts of another model than the one that is asked stay behind (2.1.332).
+    fn keeps(&self, thought: &Thought, asked: Option<&str>) -> bool {
+        let signed = thought.sealed_by.iter().any(|provider| provider == "anthropic");
+        signed && thought.model.is_some() && thought.model.as_deref() != asked
     }
 
     /// Subagents name themselves in a header; counts and titles offer no tools.
@@ -34,9 +37,14 @@ impl Target for ClaudeCode {
         "\n"
     }
 
-    fn adds(&self, piece: &Sent) -> Option<&'static str> {
+    fn adds(&self, pieces: &[Sent], at: usize) -> Option<&'static str> {
+        let piece = pieces.get(at)?;
         if piece.text_of(Role::System).is_some() {
             return Some("system prompt");
+        }
+        // What stands for the answer that a prompt at the end of the history never got.
+        if piece.text_of(Role::Assistant) == Some("No response requested.") {
+            return Some("answer to an unanswered prompt");
         }
         let text = piece.text_of(Role::User)?;
         let reminder = text.trim_end().strip_prefix("<system-reminder>\n")?;
@@ -46,8 +54,8 @@ impl Target for ClaudeCode {
     }
 
     /// The summary stands as it is.
-    fn is_summary(&self, text: &str, summary: &str) -> bool {
-        text == summary
+    fn is_summary(&self, side: Role, text: &str, summary: &str) -> bool {
+        side == Role::User && text == summary
     }
 
     /// A command is kept as the markup that the program itself writes.

@@ -5,6 +5,7 @@ use ibid_testkit::provider::Exchange;
 use serde_json::Value;
 
 use super::expected::Shape;
+use super::piece::{Piece, Thought};
 use super::sent::Sent;
 use super::target::{Target, Told};
 
@@ -26,8 +27,8 @@ impl Target for Codex {
         Shape { texts_first: false, pictures_behind: false }
     }
 
-    /// The provider takes only thoughts that it encrypted itself.
-    fn keeps_thoughts_to_itself(&self) -> bool {
+    /// The provider takes only thoughts that it encrypted itself; others are shown to people.
+    fn keeps(&self, _thought: &Thought, _asked: Option<&str>) -> bool {
         true
     }
 
@@ -38,20 +39,32 @@ impl Target for Codex {
     }
 
     /// Ibid writes no message of the developer, so all of them are the program's.
-    fn adds(&self, piece: &Sent) -> Option<&'static str> {
+    fn adds(&self, pieces: &[Sent], at: usize) -> Option<&'static str> {
+        let piece = pieces.get(at)?;
         if piece.text_of(Role::System).is_some() {
             return Some("developer message");
         }
+        if is_tag_of_picture(pieces, at) {
+            return Some("tag around a picture");
+        }
         let text = piece.text_of(Role::User)?.trim_end();
         let frame = FRAMES.iter().find(|(_, start, end)| {
-            text.starts_with(start) && text.ends_with(end) && text.matches(end.trim_end()).count() == 1
+            text.starts_with(start) && text.ends_with(end) && text.matches(end).count() == 1
         });
         frame.map(|(name, ..)| *name)
     }
 
-    /// The summary stands as it is, behind the person's texts of the history.
-    fn is_summary(&self, text: &str, summary: &str) -> bool {
-        text == summary
+    /// The summary stands as it is, behind the person's texts of the history; until 0.47.0 both are in
+    /// one text.
+    fn is_summary(&self, side: Role, text: &str, summary: &str) -> bool {
+        const START: &str = "You were originally given instructions from a user over one or more turns. Here were the \
+                             user messages:\n\n";
+        const BRIDGE: &str = "use the information in this summary to assist with your own analysis:\n\n";
+        let framed = || {
+            let before = text.strip_suffix(summary).and_then(|text| text.strip_suffix(BRIDGE));
+            before.is_some_and(|before| before.starts_with(START))
+        };
+        side == Role::User && (text == summary || framed())
     }
 
     /// Header lines say how a call ended, in the text or as a first text of their own.
@@ -83,4 +96,22 @@ impl Target for Codex {
         }
         Some(told)
     }
+}
+
+/// Whether the piece is `<image ...>` right before a picture of the same message, or `</image>` right
+/// behind one.
+fn is_tag_of_picture(pieces: &[Sent], at: usize) -> bool {
+    let Some((piece, text)) = pieces.get(at).and_then(|piece| Some((piece, piece.text_of(Role::User)?)))
+    else {
+        return false;
+    };
+    let is_picture = |other: Option<&Sent>| {
+        other.is_some_and(|other| {
+            other.message == piece.message && matches!(other.piece, Piece::Picture { role: Role::User, .. })
+        })
+    };
+    let opens =
+        (text == "<image>" || text.starts_with("<image ")) && text.ends_with('>') && !text.contains('\n');
+    (opens && is_picture(pieces.get(at + 1)))
+        || (text == "</image>" && is_picture(at.checked_sub(1).and_then(|before| pieces.get(before))))
 }

@@ -8,7 +8,7 @@ use ibid_model::{
     ToolResult, View,
 };
 
-use super::piece::{Answer, Call, Picture, Piece, Place, value};
+use super::piece::{Answer, Call, Picture, Piece, Place, Thought, value};
 use super::sent::Sent;
 
 /// One piece of the source.
@@ -159,8 +159,13 @@ impl Teller<'_> {
                     (Piece::Text { role, text: text.text.to_string() }, absent)
                 }
                 Block::Thinking(thinking) => {
-                    let text = thinking.text.to_string();
-                    (Piece::Thought { text }, &[LossKind::Thinking, LossKind::ThinkingToken])
+                    let sealed_by = thinking.tokens.iter().filter_map(|token| token.provider.as_ref());
+                    let thought = Thought {
+                        text: thinking.text.to_string(),
+                        model: self.message.model.as_ref().map(ToString::to_string),
+                        sealed_by: sealed_by.map(ToString::to_string).collect(),
+                    };
+                    (Piece::Thought(thought), &[LossKind::Thinking, LossKind::ThinkingToken])
                 }
                 Block::Image(image) => {
                     (Piece::Picture { role, picture: Picture::of(image) }, &[LossKind::Image])

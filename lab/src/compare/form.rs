@@ -42,6 +42,7 @@ pub(super) fn expected_keys(expected: &Expected, target: &dyn Target) -> Vec<Str
             if let Data::Text(text) = &document.data {
                 forms.push(text_key(text));
             }
+            forms.extend(target.unread(document).map(|text| text_key(&text)));
             forms
         }
         Piece::Call(call) => {
@@ -63,7 +64,7 @@ pub(super) fn sent_key(piece: &Piece) -> String {
         Piece::Answer(answer) => format!("answer {}", answer.texts.join("\n")),
         Piece::Picture { picture, .. } => format!("picture {}", picture.data.as_deref().unwrap_or_default()),
         Piece::Document(document) => format!("document {}", document_data(document).unwrap_or_default()),
-        Piece::Thought { text } => format!("thought {text}"),
+        Piece::Thought(thought) => format!("thought {}", thought.text),
         Piece::Other { kind, data } => match sent_document(data) {
             Some(data) => format!("document {data}"),
             None => format!("other {kind} {data}"),
@@ -177,7 +178,9 @@ pub(super) fn judge(expected: &Expected, sent: &Piece) -> Result<Vec<Need>, Stri
         {
             needs.push(Need::of(LossKind::CommandFlattened, "a command is plain text"));
         }
-        (Piece::Document(_), Piece::Text { .. }) => {
+        (Piece::Document(Document { data: Data::Text(text), .. }), Piece::Text { text: sent, .. })
+            if *text == **sent =>
+        {
             needs.push(Need::of(LossKind::Document, "a document is plain text"));
         }
         (Piece::Call(own), Piece::Call(call)) => judge_call(own, call, &mut needs),
@@ -289,7 +292,9 @@ pub(super) fn difference(own: &Piece, sent: &Piece, same_call: bool) -> Option<S
         (Piece::Call(own), Piece::Call(sent)) if own.id == sent.id || own.which() == sent.which() => {
             Some(call_difference(own, sent))
         }
-        (Piece::Thought { .. }, Piece::Thought { text }) => Some(format!("the thought is {}", short(text))),
+        (Piece::Thought(_), Piece::Thought(thought)) => {
+            Some(format!("the thought is {}", short(&thought.text)))
+        }
         (Piece::Picture { role: a, .. }, Piece::Picture { role: b, .. }) if a == b => {
             Some("it is another picture".to_owned())
         }

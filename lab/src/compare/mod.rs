@@ -86,7 +86,8 @@ pub fn compare(question: &Question<'_>) -> Option<Verdict> {
     let mut verdict = Verdict { request: Some(request.number), sent: counted(&sent), ..Verdict::default() };
     verdict.refusals =
         request.refused.iter().map(|refusal| format!("{} {}", refusal.at, refusal.why)).collect();
-    let mut comparison = Comparison { target, ledger, verdict };
+    let asked = request.body.as_ref().and_then(|body| body.get("model")?.as_str()).map(str::to_owned);
+    let mut comparison = Comparison { target, asked, ledger, verdict };
     comparison.told(expectation, sent, view.summaries_left_out as u64);
     comparison.verdict.unneeded = {
         let here = view.messages.iter().map(|message| message.id.clone()).collect();
@@ -107,7 +108,7 @@ fn counted(sent: &[Sent]) -> Counts {
                 counts.pictures += answer.pictures.len();
             }
             Piece::Picture { .. } => counts.pictures += 1,
-            Piece::Thought { .. } => counts.thoughts += 1,
+            Piece::Thought(_) => counts.thoughts += 1,
             Piece::Document(_) | Piece::Other { .. } => {}
         }
     }
@@ -116,6 +117,8 @@ fn counted(sent: &[Sent]) -> Counts {
 
 struct Comparison<'a> {
     target: &'static dyn Target,
+    /// The model that the request asks.
+    asked: Option<String>,
     ledger: Ledger<'a>,
     verdict: Verdict,
 }
@@ -133,11 +136,13 @@ impl Comparison<'_> {
         let summary = expectation.summary.as_deref();
         self.unjoin(&mut sent, |text| {
             known.contains(&form::text_key(text))
-                || summary.is_some_and(|summary| self.target.is_summary(text, summary))
+                || summary.is_some_and(|summary| self.target.is_summary(Role::User, text, summary))
         });
         self.summaries(&expectation, &mut sent, summaries);
         // What the program adds is no part of the conversation, unless the source says the same.
-        sent.retain(|piece| match self.target.adds(piece) {
+        let rules: Vec<_> = (0..sent.len()).map(|at| self.target.adds(&sent, at)).collect();
+        let mut rules = rules.into_iter();
+        sent.retain(|piece| match rules.next().flatten() {
             Some(rule) if !known.contains(&form::sent_key(&piece.piece)) => {
                 *self.verdict.added.entry(rule).or_default() += 1;
                 false
@@ -196,7 +201,10 @@ impl Comparison<'_> {
         let mut seen = 0;
         if let Some(summary) = &expectation.summary {
             sent.retain(|piece| {
-                let is = piece.text_of(Role::User).is_some_and(|text| self.target.is_summary(text, summary));
+                let is = match &piece.piece {
+                    Piece::Text { role, text } => self.target.is_summary(*role, text, summary),
+                    _ => false,
+                };
                 seen += u64::from(is);
                 if is && seen > 1 {
                     let what = piece.piece.title();
@@ -333,8 +341,11 @@ impl Comparison<'_> {
     fn absent(&mut self, expected: &[Expected], pairing: &Pairing) {
         for number in pairing.expected_left() {
             let Some(own) = expected.get(number) else { continue };
-            let thought = matches!(own.piece, Piece::Thought { .. });
-            if thought && self.target.keeps_thoughts_to_itself() {
+            let kept = match &own.piece {
+                Piece::Thought(thought) => self.target.keeps(thought, self.asked.as_deref()),
+                _ => false,
+            };
+            if kept {
                 self.told_if_reported(own);
             } else if own.compacted {
                 self.verdict.compacted += 1;

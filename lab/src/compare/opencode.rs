@@ -1,11 +1,11 @@
 //! What OpenCode adds to a conversation that it resumes (1.0.152 and 1.18.33).
 
-use ibid_model::Role;
+use ibid_model::{Document, Role};
 use ibid_testkit::provider::Exchange;
 
 use super::expected::Shape;
 use super::sent::Sent;
-use super::target::Target;
+use super::target::{Target, is_note_on_pictures};
 
 pub(super) struct OpenCode;
 
@@ -16,10 +16,6 @@ impl Target for OpenCode {
 
     fn shape(&self) -> Shape {
         Shape { texts_first: true, pictures_behind: true }
-    }
-
-    fn keeps_thoughts_to_itself(&self) -> bool {
-        false
     }
 
     /// Titles are asked for without tools; subagents name their parent in a header.
@@ -35,15 +31,38 @@ impl Target for OpenCode {
         vec![prompt.to_owned(), format!("\"{prompt}\"")]
     }
 
-    fn adds(&self, piece: &Sent) -> Option<&'static str> {
+    fn adds(&self, pieces: &[Sent], at: usize) -> Option<&'static str> {
+        let piece = pieces.get(at)?;
         if piece.text_of(Role::System).is_some() {
             return Some("system prompt");
         }
         // A message of the model that only calls tools.
-        (piece.text_of(Role::Assistant) == Some("")).then_some("empty content beside calls")
+        if piece.text_of(Role::Assistant) == Some("") {
+            return Some("empty content beside calls");
+        }
+        // What the summary of a compaction answers.
+        if piece.text_of(Role::User) == Some("What did we do so far?") {
+            return Some("question before a summary");
+        }
+        is_note_on_pictures(pieces, at, "Attached media from tool result:")
+            .then_some("note before the pictures of a result")
     }
 
-    fn is_summary(&self, text: &str, summary: &str) -> bool {
-        text == summary
+    /// The summary is an answer of the model's.
+    fn is_summary(&self, side: Role, text: &str, summary: &str) -> bool {
+        side == Role::Assistant && text == summary
+    }
+
+    /// The models of its configuration say what they read.
+    fn unread(&self, document: &Document) -> Option<String> {
+        let kind = match document.media_type.as_deref() {
+            Some("application/pdf") => "pdf",
+            _ => return None,
+        };
+        let name = document.name.as_deref().filter(|name| !name.is_empty());
+        let name = name.map_or(kind.to_owned(), |name| format!("\"{name}\""));
+        Some(format!(
+            "ERROR: Cannot read {name} (this model does not support {kind} input). Inform the user."
+        ))
     }
 }

@@ -5,7 +5,7 @@ use ibid_testkit::provider::Exchange;
 
 use super::expected::Shape;
 use super::sent::Sent;
-use super::target::Target;
+use super::target::{Target, is_note_on_pictures};
 
 pub(super) struct Pi;
 
@@ -19,26 +19,24 @@ impl Target for Pi {
         Shape { texts_first: true, pictures_behind: true }
     }
 
-    fn keeps_thoughts_to_itself(&self) -> bool {
-        false
-    }
-
     fn is_main(&self, exchange: &Exchange) -> bool {
         exchange.api().is_some()
     }
 
-    fn adds(&self, piece: &Sent) -> Option<&'static str> {
+    fn adds(&self, pieces: &[Sent], at: usize) -> Option<&'static str> {
+        let piece = pieces.get(at)?;
         if piece.text_of(Role::System).is_some() {
             return Some("system prompt");
         }
-        let text = piece.text_of(Role::User)?;
-        (text == "Attached image(s) from tool result:").then_some("note before the pictures of a result")
+        is_note_on_pictures(pieces, at, "Attached image(s) from tool result:")
+            .then_some("note before the pictures of a result")
     }
 
-    fn is_summary(&self, text: &str, summary: &str) -> bool {
+    fn is_summary(&self, side: Role, text: &str, summary: &str) -> bool {
         const START: &str = "The conversation history before this point was compacted into the following summary:\n\n\
                              <summary>\n";
-        text.strip_prefix(START).and_then(|text| text.strip_suffix("\n</summary>")) == Some(summary)
+        let inside = text.strip_prefix(START).and_then(|text| text.strip_suffix("\n</summary>"));
+        side == Role::User && inside == Some(summary)
     }
 
     fn empty_answers(&self) -> &'static [&'static str] {

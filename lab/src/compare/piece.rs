@@ -22,7 +22,7 @@ pub(super) enum Piece {
     /// A document beside the texts.
     Document(Document),
     /// What the model thought.
-    Thought { text: String },
+    Thought(Thought),
     /// Anything else, by its kind.
     Other { kind: String, data: String },
 }
@@ -55,6 +55,16 @@ pub(super) struct Answer {
     pub(super) pictures: Vec<Picture>,
     /// Whether it failed, where the side says so.
     pub(super) failed: Option<bool>,
+}
+
+/// What the model thought.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Thought {
+    pub(super) text: String,
+    /// Which model, where the side says so.
+    pub(super) model: Option<String>,
+    /// The providers whose tokens go with it, where the side says so.
+    pub(super) sealed_by: Vec<String>,
 }
 
 /// A picture, by where its bytes are.
@@ -202,7 +212,7 @@ impl Piece {
             Piece::Document(document) => {
                 format!("the document {}", short(document.name.as_deref().unwrap_or("without a name")))
             }
-            Piece::Thought { text } => format!("the thought {}", short(text)),
+            Piece::Thought(thought) => format!("the thought {}", short(&thought.text)),
             Piece::Other { kind, .. } => format!("a block of kind {}", short(kind)),
         }
     }

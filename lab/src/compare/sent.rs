@@ -9,7 +9,7 @@ use ibid_testkit::provider::Exchange;
 use ibid_testkit::provider::wire::{self, Api, Arguments, Said, Spoken};
 use serde_json::Value;
 
-use super::piece::{Answer, Call, Picture, Piece};
+use super::piece::{Answer, Call, Picture, Piece, Thought};
 use super::target::{Target, Told};
 
 /// One piece of a request.
@@ -76,7 +76,7 @@ impl Reader<'_> {
             Said::System(said) => text(Role::System, said),
             Said::User(said) => text(Role::User, said),
             Said::Assistant(said) => text(Role::Assistant, said),
-            Said::Thinking { text, .. } => Piece::Thought { text },
+            Said::Thinking { text, .. } => Piece::Thought(Thought { text, ..Thought::default() }),
             Said::Call { id, name, arguments, .. } => self.call(id, name, arguments),
             Said::Result { id, text, images, is_error } => {
                 let item = self.body.pointer(&at).unwrap_or(&Value::Null);

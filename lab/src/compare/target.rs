@@ -3,11 +3,12 @@
 //! Everything here is narrow: a text that a program adds is recognised by its exact known shape,
 //! and what is not recognised is a difference.
 
-use ibid_model::{Command, Text};
+use ibid_model::{Command, Document, Role, Text};
 use ibid_testkit::provider::Exchange;
 use serde_json::Value;
 
 use super::expected::Shape;
+use super::piece::{Piece, Thought};
 use super::sent::Sent;
 
 /// A program that resumes what Ibid wrote.
@@ -18,8 +19,10 @@ pub(super) trait Target: Sync {
     /// How its API puts a conversation.
     fn shape(&self) -> Shape;
 
-    /// Whether thoughts that it finds in a session are shown to people and never sent.
-    fn keeps_thoughts_to_itself(&self) -> bool;
+    /// Whether it keeps a thought that a conversion carries to itself, when this model is asked.
+    fn keeps(&self, _thought: &Thought, _asked: Option<&str>) -> bool {
+        false
+    }
 
     /// Whether the request is one for the conversation itself, not for a subagent or a title.
     fn is_main(&self, exchange: &Exchange) -> bool;
@@ -34,11 +37,17 @@ pub(super) trait Target: Sync {
         ""
     }
 
-    /// The name of the rule by which the program adds this piece of itself; none when it does not.
-    fn adds(&self, piece: &Sent) -> Option<&'static str>;
+    /// The name of the rule by which the program adds the piece at this position of itself; none when
+    /// it does not.
+    fn adds(&self, pieces: &[Sent], at: usize) -> Option<&'static str>;
 
-    /// Whether the text is how the program tells the model a summary in place of a history.
-    fn is_summary(&self, text: &str, summary: &str) -> bool;
+    /// Whether a text of this side is how the program tells the model a summary in place of a history.
+    fn is_summary(&self, side: Role, text: &str, summary: &str) -> bool;
+
+    /// What the program sends in place of a document that the model cannot read.
+    fn unread(&self, _document: &Document) -> Option<String> {
+        None
+    }
 
     /// What the program makes of a command that a person ran, where Ibid writes it as one.
     fn command(&self, _command: &Command) -> Option<String> {
@@ -55,6 +64,15 @@ pub(super) trait Target: Sync {
     fn answer(&self, _item: &Value, _read: &dyn Fn(&Text) -> (Text, ibid_model::Outcome)) -> Option<Told> {
         None
     }
+}
+
+/// Whether the piece is this note, with nothing behind it in its message but pictures.
+pub(super) fn is_note_on_pictures(pieces: &[Sent], at: usize, note: &str) -> bool {
+    let Some(piece) = pieces.get(at).filter(|piece| piece.text_of(Role::User) == Some(note)) else {
+        return false;
+    };
+    let mut behind = pieces.iter().skip(at + 1).take_while(|other| other.message == piece.message).peekable();
+    behind.peek().is_some() && behind.all(|other| matches!(other.piece, Piece::Picture { .. }))
 }
 
 /// The texts of a result, and whether it failed.
