@@ -1,5 +1,7 @@
 //! The rules, by name.
 
+use std::fmt;
+
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// What a request must keep to.
@@ -86,6 +88,13 @@ pub enum Rule {
     CacheMarks,
     /// All: the prompt fits the context that the provider was started with. The count is an estimate.
     OverContext,
+}
+
+impl fmt::Display for Rule {
+    /// The name, as the log has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// Reads a rule's name; one that this version does not know is none.
