@@ -332,6 +332,19 @@ fn what_a_program_adds_behind_the_prompt_or_a_result_is_no_prompt() {
 }
 
 #[test]
+fn an_image_that_a_program_sends_on_behind_a_result_is_no_prompt() {
+    let provider = strict();
+    let mut program = pi();
+    program.prompt("do-image");
+    let calls = program.ask(&provider).calls;
+    program.answer(&calls, "Read image file [image/png]");
+    let image = json!({ "type": "image_url", "image_url": { "url": "data:image/png;base64,iVBORw0KGgo=" } });
+    let heading = json!({ "type": "text", "text": "Attached image(s) from tool result:" });
+    program.list().push(json!({ "role": "user", "content": [heading, image] }));
+    assert_eq!(program.ask(&provider).text.as_deref(), Some("MOCK-TEXT t1s1: <<do-image>>"));
+}
+
+#[test]
 fn what_codex_says_of_the_environment_is_no_prompt() {
     let provider = strict();
     let mut program = codex();
@@ -370,7 +383,9 @@ fn the_task_of_a_codex_subagent_begins_a_script_of_its_own() {
 #[test]
 fn a_request_without_tools_is_answered_with_one_text_whatever_its_prompt_holds() {
     for api in [Api::Messages, Api::Responses, Api::Chat] {
-        assert_eq!(play(Program::new(api, &[]), "Make a title of: do-all").len(), 1);
+        let turns = play(Program::new(api, &[]), "Make a title of: do-all");
+        assert_eq!(turns.len(), 1);
+        assert_eq!(turns[0].text.as_deref(), Some("MOCK-TEXT t1s0: <<Make a title of: do-all>>"));
     }
     let mut forbidden = opencode();
     forbidden.body["tool_choice"] = json!("none");
