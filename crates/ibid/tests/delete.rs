@@ -1,4 +1,4 @@
-use crate::common::{CODEX_CHILD, CODEX_PARENT, PI_TOOLS, home, ibid, stores};
+use crate::common::{CODEX_CHILD, CODEX_COMPACTED, CODEX_PARENT, PI_TOOLS, home, ibid, stores};
 
 #[test]
 fn nobody_is_asked_without_a_terminal() {
@@ -47,4 +47,17 @@ fn one_wrong_name_moves_nothing() {
     for (after, before) in stores(&home).iter().zip(&before) {
         after.assert_same_as(before);
     }
+}
+
+#[test]
+fn a_session_that_a_program_has_open_stays_unless_it_is_asked_for() {
+    let home = home();
+    let lock = CODEX_COMPACTED.trim_start_matches("codex:");
+    let locks = home.path().join(".codex/thread-writer-locks");
+    std::fs::create_dir_all(&locks).unwrap();
+    let lock = std::fs::File::create(locks.join(format!("{lock}.lock"))).unwrap();
+    lock.lock().unwrap();
+    let run = ibid(&home, ["delete", CODEX_COMPACTED, "--yes"]).ends(3);
+    assert!(run.stderr.contains("open") && run.stderr.contains("--while-open"), "{}", run.stderr);
+    ibid(&home, ["delete", CODEX_COMPACTED, "--yes", "--while-open"]).ends(0);
 }

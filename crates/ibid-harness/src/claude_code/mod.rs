@@ -4,6 +4,7 @@
 mod agents;
 mod codec;
 mod place;
+mod running;
 mod save;
 mod scan;
 mod store;

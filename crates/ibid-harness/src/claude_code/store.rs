@@ -14,11 +14,11 @@ use ibid_model::{CarrierInfo, CarrierRole, Finding, FindingKind, SessionId, Titl
 
 use super::codec::{foreign_content, id_of};
 use super::place::{self, Named, named};
-use super::{Body, ClaudeCode, DECLARATION, agents, subagent_id};
+use super::{Body, ClaudeCode, DECLARATION, agents, running, subagent_id};
 use crate::core::scan::{Control, Cursor, Sink, Wants};
 use crate::core::{
-    Class, Context, Deleting, Discovered, Listed, Listing, Reference, Root, SaveOptions, Saving, Store,
-    StoreError, Surroundings, Transcript, path_text,
+    Class, Context, Deleting, Discovered, Listed, Listing, OpenIn, Reference, Root, SaveOptions, Saving,
+    Store, StoreError, Surroundings, Transcript, path_text,
 };
 use crate::families::claude_rows::{self, Assembled, READ_WHOLE, Record, Shape, skim, spawned};
 
@@ -97,6 +97,14 @@ impl Store for ClaudeCode {
         context: &Context<'_>,
     ) -> Result<Saving, StoreError> {
         super::save::save(transcript, options, context)
+    }
+
+    fn open_in(reference: &Reference, _: &Context<'_>) -> Option<OpenIn> {
+        let session = match named(&reference.path) {
+            Named::Session(id) | Named::Subagent { session: id, .. } => id,
+            Named::LooseSubagent(_) | Named::Other(_) => return None,
+        };
+        running::open_in(reference.root.parent()?, &session)
     }
 
     // The companions go too: `<id>/` beside `<id>.jsonl`, with the subagents in it.

@@ -12,8 +12,8 @@ use ibid_model::{Argument, Json, Losses, Outcome, Session, SessionId, Text, Tool
 use super::scan::{Control, Cursor, Sink, Wants};
 use super::{
     Carrier, Carriers, CodecError, Common, Context, Converted, Declaration, Deleting, Discovered, Listed,
-    Listing, Reference, Root, SaveOptions, Saving, Store, StoreError, Surroundings, Target, TextCodec,
-    Transcript,
+    Listing, OpenIn, Reference, Root, SaveOptions, Saving, Store, StoreError, Surroundings, Target,
+    TextCodec, Transcript,
 };
 
 /// A native session of some harness.
@@ -163,6 +163,8 @@ pub trait AnyHarness: Send + Sync {
     /// # Errors
     /// As there.
     fn delete(&self, reference: &Reference, context: &Context<'_>) -> Result<Deleting, StoreError>;
+    /// See [`Store::open_in`].
+    fn open_in(&self, reference: &Reference, context: &Context<'_>) -> Option<OpenIn>;
     /// See [`Store::fingerprints`].
     fn fingerprints(
         &self,
@@ -247,6 +249,9 @@ impl<H: Store + TextCodec> AnyHarness for Erased<H> {
     }
     fn delete(&self, reference: &Reference, context: &Context<'_>) -> Result<Deleting, StoreError> {
         H::delete(reference, context)
+    }
+    fn open_in(&self, reference: &Reference, context: &Context<'_>) -> Option<OpenIn> {
+        H::open_in(reference, context)
     }
     fn fingerprints(
         &self,

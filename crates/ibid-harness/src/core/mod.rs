@@ -8,6 +8,7 @@ mod discover;
 mod erased;
 mod fold;
 mod identity;
+pub(crate) mod open;
 mod resolve;
 pub mod scan;
 mod store;
@@ -24,6 +25,7 @@ pub(crate) use erased::Erased;
 pub use erased::{AnyHarness, AnyTranscript, convert_to};
 pub use fold::Fold;
 pub use identity::{conversion_name, derived_uuid, derived_uuid_v7};
+pub use open::OpenIn;
 pub use resolve::{NameError, Resolution, SessionName, resolve};
 pub use store::{
     Class, Context, Deleting, Discovered, Discovery, Listed, Listing, Reference, SaveOptions, Saved, Saving,

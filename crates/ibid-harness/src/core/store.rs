@@ -11,7 +11,7 @@ use ibid_model::{CarrierInfo, Finding, Lineage, Losses, Meta, SessionId, Text};
 use serde::{Deserialize, Serialize};
 
 use super::scan::{Control, Cursor, Sink, Wants};
-use super::{Codec, CodecError, HarnessId, Root, Surroundings, Transcript};
+use super::{Codec, CodecError, HarnessId, OpenIn, Root, Surroundings, Transcript};
 
 /// What names one session at rest: a file, or a key in a database.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -285,6 +285,13 @@ pub trait Store: Codec {
     /// # Errors
     /// When the reference is not a session under its root.
     fn delete(reference: &Reference, context: &Context<'_>) -> Result<Deleting, StoreError>;
+
+    /// The running program that has a session open, where that can be seen. Moving or replacing
+    /// such a session does harm; writing another one beside it does not.
+    fn open_in(reference: &Reference, context: &Context<'_>) -> Option<OpenIn> {
+        let _ = (reference, context);
+        None
+    }
 
     /// The carriers of sessions as they are now, for a cache to compare.
     fn fingerprints(references: &[Reference], context: &Context<'_>) -> Vec<Result<Fingerprint, StoreError>>;

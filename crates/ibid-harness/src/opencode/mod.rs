@@ -11,13 +11,13 @@ use ibid_model::{Argument, Json, Session, Text, Tool};
 use crate::core::scan::{Control, Cursor, Sink, Wants};
 use crate::core::{
     Capabilities, Carriers, Codec, CodecError, Common, Context, Converted, Declaration, Deleting, Discovered,
-    Harness, HarnessId, Listed, Listing, Reference, ResumeRecipe, Root, RootOrigin, SaveOptions, Saving,
-    Store, StoreError, Surroundings, Target, TextCodec, Transcript,
+    Harness, HarnessId, Listed, Listing, OpenIn, Reference, ResumeRecipe, Root, RootOrigin, SaveOptions,
+    Saving, Store, StoreError, Surroundings, Target, TextCodec, Transcript,
 };
 use crate::families::opencode_tables::body::{ExportBody, SessionBody};
 use crate::families::opencode_tables::records::Native;
 use crate::families::opencode_tables::store::{self, Layout, TablesHarness};
-use crate::families::opencode_tables::{assembly, compose, delete, export, save, tools};
+use crate::families::opencode_tables::{assembly, compose, delete, export, open, save, tools};
 
 /// OpenCode.
 pub struct OpenCode;
@@ -156,6 +156,10 @@ impl Store for OpenCode {
         context: &Context<'_>,
     ) -> Result<Saving, StoreError> {
         save::save(transcript, options, context)
+    }
+
+    fn open_in(reference: &Reference, context: &Context<'_>) -> Option<OpenIn> {
+        open::open_in(reference, context)
     }
 
     fn delete(reference: &Reference, context: &Context<'_>) -> Result<Deleting, StoreError> {

@@ -12,8 +12,8 @@ use ibid_model::{Argument, Json, Origin, Session, Text, Tool};
 use crate::core::scan::{Control, Cursor, Sink, Wants};
 use crate::core::{
     Capabilities, Codec, CodecError, Common, Context, Converted, Declaration, Deleting, Discovered, Harness,
-    HarnessId, Listed, Listing, Reference, ResumeRecipe, Root, RootOrigin, SaveOptions, Saving, Store,
-    StoreError, Surroundings, Target, TextCodec, Transcript,
+    HarnessId, Listed, Listing, OpenIn, Reference, ResumeRecipe, Root, RootOrigin, SaveOptions, Saving,
+    Store, StoreError, Surroundings, Target, TextCodec, Transcript,
 };
 use crate::families::pi_tree::{self, Dialect, TreeFile};
 
@@ -140,6 +140,10 @@ impl Store for Pi {
         let place =
             pi_tree::SavePlace { flat: named.as_ref() == Some(&root), root, replace: options.replace };
         pi_tree::save(&DIALECT, DECLARATION.id, (&transcript.id, &transcript.body), place)
+    }
+
+    fn open_in(reference: &Reference, context: &Context<'_>) -> Option<OpenIn> {
+        pi_tree::open_in(&DIALECT, "pi", reference, context)
     }
 
     fn delete(reference: &Reference, _: &Context<'_>) -> Result<Deleting, StoreError> {

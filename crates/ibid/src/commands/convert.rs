@@ -68,6 +68,10 @@ pub(crate) struct TargetArguments {
     /// Replace a session of the same id; a backup is kept
     #[arg(long)]
     replace: bool,
+
+    /// Replace it even while a running program has it open
+    #[arg(long, requires = "replace")]
+    while_open: bool,
 }
 
 impl TargetArguments {
@@ -98,6 +102,7 @@ impl TargetArguments {
         wishes.account.clone_from(&self.account);
         wishes.subagents = !self.no_subagents;
         wishes.replace = self.replace;
+        wishes.while_open = self.while_open;
         Ok(wishes)
     }
 }

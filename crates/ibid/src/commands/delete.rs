@@ -28,6 +28,10 @@ pub(crate) struct Arguments {
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
+
+    /// Move a session even while a running program has it open
+    #[arg(long)]
+    while_open: bool,
 }
 
 /// One session, for `--json`.
@@ -72,7 +76,11 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         if doomed.iter().any(|other| other.session.reference == found.session.reference) {
             continue;
         }
-        doomed.push(plan(machine, &found)?);
+        let one = plan(machine, &found)?;
+        if !arguments.while_open {
+            check_closed(machine, found.harness, &one)?;
+        }
+        doomed.push(one);
     }
     let engine = machine.engine();
     for one in &doomed {
@@ -111,6 +119,23 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         output::note("Nothing was moved: this was a dry run.");
     }
     Ok(Exit::Done)
+}
+
+/// # Errors
+/// When a running program has the session or one of its subagents open.
+fn check_closed(machine: &Machine, harness: &dyn AnyHarness, doomed: &Doomed) -> Result<()> {
+    for session in std::iter::once(&doomed.session).chain(&doomed.children) {
+        if let Some(open) = harness.open_in(&session.reference, &machine.context()) {
+            let id = output::clean_line(session.id.as_str());
+            return Err(Failure::refused(format!(
+                "{}:{id} is open in {}; end that program first, or give --while-open",
+                harness.declaration().id,
+                output::clean_line(&open.to_string()),
+            ))
+            .into());
+        }
+    }
+    Ok(())
 }
 
 fn policy(deleting: &Deleting) -> Policy {

@@ -51,6 +51,8 @@ pub(crate) struct Wishes {
     pub(crate) subagents: bool,
     /// Whether a session of the same id may be replaced.
     pub(crate) replace: bool,
+    /// Whether it may be replaced while a running program has it open.
+    pub(crate) while_open: bool,
 }
 
 impl Wishes {
@@ -65,6 +67,7 @@ impl Wishes {
             account: None,
             subagents: true,
             replace: false,
+            while_open: false,
         }
     }
 }

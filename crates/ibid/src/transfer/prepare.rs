@@ -9,7 +9,9 @@ use ibid_model::{Block, LossKind, Losses, Selection, Session, SessionId, Span, e
 
 use super::story::difference;
 use super::{IdWish, Made, Material, Piece, Transfer, Wishes};
+use crate::exit::Failure;
 use crate::machine::Machine;
+use crate::output;
 
 /// Converts the material and plans to write it. Nothing is written.
 ///
@@ -203,6 +205,19 @@ impl Work<'_> {
             }
         };
         let saving = wishes.to.save(transcript, &options, &self.machine.context())?;
+        if wishes.replace
+            && !wishes.while_open
+            && let Some(open) = wishes.to.open_in(&saving.reference, &self.machine.context())
+        {
+            return Err(Failure::refused(format!(
+                "nothing was written: {}:{} is open in {}; end that program first, --new-id writes another session \
+                 beside it, or give --while-open",
+                wishes.to.declaration().id,
+                output::clean_line(saving.id.as_str()),
+                output::clean_line(&open.to_string()),
+            ))
+            .into());
+        }
         let mut all = losses;
         all.merge(saving.losses.clone());
         let result =

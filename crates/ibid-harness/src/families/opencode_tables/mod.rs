@@ -15,6 +15,7 @@ pub(crate) mod export;
 pub(crate) mod fields;
 mod ids;
 pub(crate) mod kin;
+pub(crate) mod open;
 pub(crate) mod outline;
 pub(crate) mod parts;
 pub(crate) mod records;

@@ -33,7 +33,7 @@ pub(crate) use assembly::to_common;
 pub(crate) use describe::describe;
 pub(crate) use records::Said;
 pub(crate) use scan::scan_file;
-pub(crate) use store::{SavePlace, delete, fingerprints, from_bytes, list, load, recognises, save};
+pub(crate) use store::{SavePlace, delete, fingerprints, from_bytes, list, load, open_in, recognises, save};
 pub(crate) use tools::decode as read_call;
 pub(crate) use writer::from_common;
 

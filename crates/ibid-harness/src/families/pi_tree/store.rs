@@ -11,10 +11,12 @@ use ibid_carrier::walk::{FileEntry, WalkOptions, list_files};
 use ibid_model::{Losses, SessionId, Text};
 
 use super::assembly::session_id;
+use super::describe::describe;
 use super::records::{Body, Entry, Header};
 use super::{Dialect, TreeFile};
+use crate::core::open::working_in;
 use crate::core::{
-    CodecError, Context, Deleting, HarnessId, Listed, Listing, Reference, Root, Saving, StoreError,
+    CodecError, Context, Deleting, HarnessId, Listed, Listing, OpenIn, Reference, Root, Saving, StoreError,
 };
 
 /// The longest name of a folder that the usual file systems take, in bytes.
@@ -237,6 +239,26 @@ pub(crate) fn delete(dialect: &'static Dialect, reference: &Reference) -> Result
     let plan = Plan::new(vec![Step::TrashFile { path: reference.path.clone(), expected: Some(expected) }])
         .label("harness", reference.harness.as_str());
     Ok(Deleting { plan, roots: vec![reference.root.clone()] })
+}
+
+/// The running program that may have a session open: one of this name that works in the session's
+/// directory.
+///
+/// Measured with pi 1.6.0: it keeps no lock, no file open and no list of what it has open, but names
+/// its process `pi`, and writes a session that was moved away anew, without its beginning.
+pub(crate) fn open_in(
+    dialect: &'static Dialect,
+    process: &str,
+    reference: &Reference,
+    context: &Context<'_>,
+) -> Option<OpenIn> {
+    let fingerprint = Fingerprint::of_file(&reference.path).ok()?;
+    let bytes = reference.path.metadata().ok()?.len();
+    let listed = Listed { reference: reference.clone(), fingerprint, bytes };
+    let cwd = describe(dialect, &listed, context.limits).ok()?.meta.cwd?;
+    let directory = Path::new(cwd.as_str());
+    let found = working_in(process, directory)?;
+    Some(OpenIn { process: Some(found), sign: format!("{process} runs in {}", directory.display()) })
 }
 
 /// The fingerprint of each file as it is now.
