@@ -10,5 +10,16 @@
 //! What passes here proves that the program sends the whole conversation, and that the request has
 //! the shape that providers document. It does not prove that a provider would accept it.
 
+pub mod cells;
+mod check;
 pub mod compare;
+mod install;
+pub mod lab;
+pub mod manifest;
 pub mod pins;
+pub mod programs;
+mod provider;
+pub mod runner;
+pub mod sandbox;
+pub mod source;
+pub mod table;

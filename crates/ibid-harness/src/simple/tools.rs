@@ -85,12 +85,6 @@ fn typed(name: &str, input: &Json, arguments: &mut Arguments) -> Option<Tool> {
     })
 }
 
-/// A call under its own name, which may be that of a tool that Simple has.
-fn kept(call: &ToolUse, name: Text, input: Json) -> (Text, Json, bool) {
-    let same = decode(&name, &input).0 == call.tool;
-    (name, input, same)
-}
-
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SimpleEdit {
@@ -183,9 +177,9 @@ pub(super) fn encode(call: &ToolUse) -> (Text, Json, bool) {
             "Task".into()
         }
         Tool::Mcp(mcp) => {
-            return kept(call, format!("mcp__{}__{}", mcp.server, mcp.tool).into(), mcp.input.clone());
+            return (format!("mcp__{}__{}", mcp.server, mcp.tool).into(), mcp.input.clone(), true);
         }
-        Tool::Raw(raw) => return kept(call, raw.name.clone(), raw.input.clone()),
+        Tool::Raw(raw) => return (raw.name.clone(), raw.input.clone(), true),
         // What has no canonical name keeps its own, and the fields of the typed form.
         other => return (call.name.clone(), Json::of(other).unwrap_or_else(|_| Json::null()), false),
     };
