@@ -1,7 +1,10 @@
 //! The report of a conversion names the messages that lost something.
 
 use ibid_harness::{Target, find};
-use ibid_model::{Block, Compaction, LossKind, Message, Origin, Role, Session, Thinking, Timestamp};
+use ibid_model::{
+    Block, Compaction, Data, Image, List, LossKind, Message, Origin, Outcome, ResultPart, Role, Session,
+    TextBlock, Thinking, Timestamp, Tool, ToolResult, ToolUse,
+};
 
 /// A conversation of these messages in one branch.
 fn session(messages: Vec<Message>) -> Session {
@@ -57,5 +60,57 @@ fn every_message_that_loses_its_thinking_is_named_by_every_target() {
         let losses = find(target).unwrap().from_common(&session, &Target::default()).unwrap().losses;
         let thinking = losses.iter().find(|loss| loss.kind == LossKind::Thinking).unwrap();
         assert_eq!(thinking.messages, ["m1", "m3"], "{target}");
+    }
+}
+
+/// A conversation in which one call gives this back.
+fn called(content: Vec<ResultPart>, outcome: Outcome) -> Session {
+    let mut call = Message::new("m1", Role::Assistant, Origin::Model);
+    let tool = Tool::List(List { path: None });
+    call.blocks.push(Block::ToolUse(ToolUse {
+        id: "c".into(),
+        name: "look".into(),
+        tool,
+        extra: Vec::new(),
+    }));
+    let mut answer = Message::new("m2", Role::User, Origin::Tools);
+    answer.blocks.push(Block::ToolResult(ToolResult {
+        call: "c".into(),
+        content,
+        outcome,
+        structured: None,
+    }));
+    let mut session = session(vec![Message::new("m0", Role::User, Origin::Person), call, answer]);
+    for message in &mut session.messages {
+        let keep = message.id == "m0";
+        message.blocks.retain(|block| keep || !matches!(block, Block::Text(_)));
+    }
+    session
+}
+
+// Measured with Claude Code 2.1.332: of a failed result only the texts reach the provider.
+#[test]
+fn a_picture_that_claude_code_will_not_send_with_a_failed_call_is_reported() {
+    let picture =
+        Image { media_type: Some("image/png".into()), data: Data::Base64("iVBORw0KGgo=".into()), name: None };
+    for (outcome, lost) in
+        [(Outcome::Error, 1), (Outcome::Interrupted, 1), (Outcome::Ok, 0), (Outcome::Unknown, 0)]
+    {
+        let session = called(vec![ResultPart::Image(picture.clone())], outcome);
+        let losses = find("claude-code").unwrap().from_common(&session, &Target::default()).unwrap().losses;
+        assert_eq!(losses.count(LossKind::Image), lost, "{outcome:?}");
+    }
+}
+
+// Measured with Codex 0.171.0: an empty text in a list of parts does not reach the provider.
+#[test]
+fn an_empty_text_that_codex_will_not_send_is_reported() {
+    let text = |text: &str| ResultPart::Text(TextBlock { text: text.into() });
+    for (parts, lost) in
+        [(vec![text(""), text("said")], 1), (vec![text("")], 0), (vec![text(" "), text("said")], 0)]
+    {
+        let session = called(parts, Outcome::Ok);
+        let losses = find("codex").unwrap().from_common(&session, &Target::default()).unwrap().losses;
+        assert_eq!(losses.count(LossKind::EmptyText), lost);
     }
 }

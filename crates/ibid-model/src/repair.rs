@@ -219,6 +219,10 @@ impl Repair<'_> {
                 Block::Text(_) | Block::Command(_) if put_in => {
                     self.losses.add(LossKind::InjectedContext, None, Some(&message.id));
                 }
+                // Only the model calls tools; the result has no call then.
+                Block::ToolUse(_) if message.role != Role::Assistant => {
+                    self.losses.add(LossKind::UnknownBlock, Some("tool_use"), Some(&message.id));
+                }
                 Block::ToolUse(call) => {
                     let (call, answer) = self.call(call, message, at, results);
                     kept.push(Block::ToolUse(call));
@@ -505,6 +509,34 @@ mod tests {
         assert_eq!(signed.losses.count(LossKind::Thinking), 1);
         let other = Rules { thinking: ThinkingRule::Signed("openai"), ..Rules::STRICT };
         assert_eq!(prepare(&session, &Selection::default(), &other).losses.count(LossKind::Thinking), 2);
+    }
+
+    #[test]
+    fn a_call_that_the_model_did_not_make_is_left_behind_with_its_result() {
+        let session = session(vec![
+            (Role::User, Origin::Person, vec![Block::text("go"), call("a")]),
+            (Role::User, Origin::Tools, vec![result("a", "A")]),
+        ]);
+        let prepared = prepare(&session, &Selection::default(), &Rules::STRICT);
+        assert_eq!(story(&prepared), ["go"]);
+        assert_eq!(prepared.losses.count(LossKind::UnknownBlock), 1);
+        assert_eq!(prepared.losses.count(LossKind::OrphanResult), 1);
+    }
+
+    #[test]
+    fn the_text_beside_a_picture_that_was_put_in_is_left_behind() {
+        let picture = Block::Image(crate::Image {
+            media_type: None,
+            data: crate::Data::Base64("QUJD".into()),
+            name: None,
+        });
+        let session =
+            session(vec![(Role::User, Origin::Harness, vec![Block::text("[Image: /p.png]"), picture])]);
+        let prepared = prepare(&session, &Selection::default(), &Rules::STRICT);
+        assert_eq!(prepared.losses.count(LossKind::InjectedContext), 1);
+        assert!(matches!(prepared.messages[0].blocks.as_slice(), [Block::Image(_)]));
+        let kept = Rules { injected_context: true, ..Rules::STRICT };
+        assert_eq!(prepare(&session, &Selection::default(), &kept).messages[0].blocks.len(), 2);
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub(super) struct Expectation {
 pub(super) struct Shape {
     /// Texts of a message come before its calls, whatever their order was.
     pub(super) texts_first: bool,
+    /// Texts of the model in one message are sent as one, with nothing between them.
+    pub(super) texts_joined: bool,
     /// The pictures of results follow the results, in a message of their own.
     pub(super) pictures_behind: bool,
 }
@@ -181,8 +183,27 @@ impl Teller<'_> {
             let piece = self.piece(piece, absent);
             self.said.push(piece);
         }
+        if self.shape.texts_joined && role == Role::Assistant {
+            self.join_texts();
+        }
         self.said.append(&mut called);
         self.put_answers(answers);
+    }
+
+    fn join_texts(&mut self) {
+        let mut joined: Vec<Expected> = Vec::with_capacity(self.said.len());
+        for next in std::mem::take(&mut self.said) {
+            let filled = |piece: &Piece| match piece {
+                Piece::Text { text, .. } => Some(text.clone()).filter(|text| !text.trim().is_empty()),
+                _ => None,
+            };
+            let before = joined.iter_mut().rev().find(|before| filled(&before.piece).is_some());
+            match (before.map(|before| &mut before.piece), filled(&next.piece)) {
+                (Some(Piece::Text { text: before, .. }), Some(text)) => before.push_str(&text),
+                _ => joined.push(next),
+            }
+        }
+        self.said = joined;
     }
 
     fn put_answers(&mut self, answers: Vec<Expected>) {

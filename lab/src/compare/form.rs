@@ -14,17 +14,24 @@ pub(super) struct Need {
     pub(super) any: Vec<LossKind>,
     /// Whether it must be; else it may, and is then true.
     pub(super) required: bool,
+    /// What the loss may name; anything when empty.
+    pub(super) names: Vec<String>,
     /// What is different, for a person.
     pub(super) why: String,
 }
 
 impl Need {
     fn of(kind: LossKind, why: impl Into<String>) -> Need {
-        Need { any: vec![kind], required: true, why: why.into() }
+        Need { any: vec![kind], required: true, names: Vec::new(), why: why.into() }
     }
 
     fn if_told(kind: LossKind) -> Need {
-        Need { any: vec![kind], required: false, why: String::new() }
+        Need { any: vec![kind], required: false, names: Vec::new(), why: String::new() }
+    }
+
+    fn named(mut self, names: &[&str]) -> Need {
+        self.names = names.iter().map(|name| (*name).to_owned()).collect();
+        self
     }
 }
 
@@ -200,12 +207,13 @@ fn judge_call(own: &Call, sent: &Call, needs: &mut Vec<Need>) {
     }
     let name = own_name(own);
     let kept = sent.name == name || sent.name == spelled(&name);
+    let names = [own.name.as_str(), name.as_str()];
     match own.key() == sent.key() {
-        true if kept => needs.push(Need::if_told(LossKind::ToolKeptRaw)),
+        true if kept => needs.push(Need::if_told(LossKind::ToolKeptRaw).named(&names)),
         true => {}
         false => {
             let why = format!("it is sent as {} and not as a tool of the target", short(&sent.name));
-            needs.push(Need::of(LossKind::ToolKeptRaw, why));
+            needs.push(Need::of(LossKind::ToolKeptRaw, why).named(&names));
         }
     }
     if sent.name != name {
@@ -218,7 +226,7 @@ fn judge_call(own: &Call, sent: &Call, needs: &mut Vec<Need>) {
     let wrapped = own_input(own).is_some_and(|input| !input.is_object())
         && sent.sent.as_ref().is_some_and(Value::is_object);
     if wrapped {
-        needs.push(Need::of(LossKind::InputWrapped, "the input is wrapped in an object"));
+        needs.push(Need::of(LossKind::InputWrapped, "the input is wrapped in an object").named(&names));
     }
     if has_lone_surrogate(own) {
         needs.push(Need::of(LossKind::LoneSurrogate, "half of a surrogate pair was replaced"));
@@ -239,15 +247,22 @@ fn judge_answer(own: &Answer, sent: &Answer, needs: &mut Vec<Need>) -> Result<()
     let (told, heard) = (own.texts.join("\n"), sent.texts.join("\n"));
     if !own.others.is_empty() {
         let any = vec![LossKind::ResultFlattened, LossKind::Document];
-        needs.push(Need { any, required: true, why: "a part of the result is text, or is gone".to_owned() });
+        let why = "a part of the result is text, or is gone".to_owned();
+        needs.push(Need { any, required: true, names: Vec::new(), why });
     } else if told != heard {
         match told.trim().is_empty() && heard.trim() != told.trim() {
             // What the program says in place of nothing.
+            true if own.texts.is_empty() => {}
             true => needs.push(Need::if_told(LossKind::EmptyText)),
             false => needs.push(Need::of(LossKind::EmptyText, "a blank text of the result is gone")),
         }
-    } else if own.texts.len() > 1 {
-        needs.push(Need::if_told(LossKind::ResultFlattened));
+    } else {
+        if own.texts.len() > 1 {
+            needs.push(Need::if_told(LossKind::ResultFlattened));
+        }
+        if own.texts.iter().any(|text| text.trim().is_empty()) {
+            needs.push(Need::if_told(LossKind::EmptyText));
+        }
     }
     let mut left = sent.pictures.iter();
     for picture in &own.pictures {

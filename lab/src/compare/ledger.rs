@@ -94,9 +94,14 @@ impl<'a> Ledger<'a> {
         Ledger { entries: losses.iter().map(entry).collect() }
     }
 
-    /// Whether the report says one more case of this kind, of this message; it is then used.
-    pub(super) fn take(&mut self, kind: LossKind, message: &MessageId) -> bool {
-        let of_kind = |entry: &&mut Entry<'a>| entry.loss.kind == kind && entry.used < entry.loss.count;
+    /// Whether the report says one more case of this kind, of this message and one of these names
+    /// (any when there are none); it is then used.
+    pub(super) fn take(&mut self, kind: LossKind, message: &MessageId, names: &[String]) -> bool {
+        let of_kind = |entry: &&mut Entry<'a>| {
+            let what = entry.loss.what.as_deref();
+            let named = names.is_empty() || what.is_none_or(|what| names.iter().any(|name| name == what));
+            entry.loss.kind == kind && entry.used < entry.loss.count && named
+        };
         let by_name = self.entries.iter_mut().filter(of_kind).find_map(|entry| {
             let name = entry.loss.messages.iter().map(plain).find(|name| *name == plain(message))?;
             Some((entry, name))
@@ -139,28 +144,36 @@ impl<'a> Ledger<'a> {
         taken
     }
 
-    /// What is reported and was not seen. `here` are the messages that were looked at; `along` says
-    /// whether other sessions were converted along, whose losses the report has too.
-    pub(super) fn unneeded(&self, here: &HashSet<MessageId>, along: bool) -> Vec<Unneeded> {
-        let here: HashSet<&str> = here.iter().map(MessageId::as_str).collect();
-        self.entries.iter().filter_map(|entry| entry.unneeded(&here, along)).collect()
+    /// What is reported and was not seen. `here` are the messages that were looked at, `unseen` those
+    /// of which the program did not send all that it was given; `along` says whether other sessions
+    /// were converted along, whose losses the report has too.
+    pub(super) fn unneeded(
+        &self,
+        here: &HashSet<MessageId>,
+        unseen: &HashSet<MessageId>,
+        along: bool,
+    ) -> Vec<Unneeded> {
+        let seen = |message: &MessageId| {
+            let name = plain(message);
+            !unseen.contains(name) && (!along || here.contains(name))
+        };
+        let all = !along && unseen.is_empty();
+        self.entries.iter().filter_map(|entry| entry.unneeded(&seen, all)).collect()
     }
 }
 
 impl Entry<'_> {
-    fn unneeded(&self, here: &HashSet<&str>, along: bool) -> Option<Unneeded> {
+    /// `seen` says whether a message was seen whole, `all` whether every one was.
+    fn unneeded(&self, seen: &dyn Fn(&MessageId) -> bool, all: bool) -> Option<Unneeded> {
         let shows = shows(self.loss);
         if matches!(shows, Shows::Never(_)) {
             return None;
         }
-        let idle = |message: &&MessageId| {
-            let name = plain(message);
-            !self.used_in.contains_key(name) && (!along || here.contains(name))
-        };
+        let idle = |message: &&MessageId| !self.used_in.contains_key(plain(message)) && seen(message);
         let messages: Vec<MessageId> = self.loss.messages.iter().filter(idle).cloned().collect();
         let left = match shows {
-            // What the other sessions lost cannot be told from a count.
-            Shows::Each if !along => self.loss.count - self.used,
+            // What was lost elsewhere cannot be told from a count.
+            Shows::Each if all => self.loss.count - self.used,
             _ => 0,
         };
         let count = left.max(messages.len() as u64);
@@ -191,10 +204,10 @@ mod tests {
         let mut losses = Losses::none();
         losses.add(LossKind::Thinking, None, Some(&id("a")));
         let mut ledger = Ledger::of(&losses);
-        assert!(!ledger.take(LossKind::Thinking, &id("b")));
-        assert!(ledger.take(LossKind::Thinking, &id("a")));
-        assert!(!ledger.take(LossKind::Thinking, &id("a")));
-        assert!(ledger.unneeded(&HashSet::new(), false).is_empty());
+        assert!(!ledger.take(LossKind::Thinking, &id("b"), &[]));
+        assert!(ledger.take(LossKind::Thinking, &id("a"), &[]));
+        assert!(!ledger.take(LossKind::Thinking, &id("a"), &[]));
+        assert!(ledger.unneeded(&HashSet::new(), &HashSet::new(), false).is_empty());
     }
 
     #[test]
@@ -203,7 +216,7 @@ mod tests {
         losses.add(LossKind::Image, None, Some(&id("a")));
         losses.add(LossKind::Image, Some("its name"), Some(&id("a")));
         losses.add_many(LossKind::Usage, 3, None, None);
-        let unneeded = Ledger::of(&losses).unneeded(&HashSet::new(), false);
+        let unneeded = Ledger::of(&losses).unneeded(&HashSet::new(), &HashSet::new(), false);
         assert_eq!(unneeded.len(), 1);
         assert_eq!((unneeded[0].kind, &unneeded[0].messages), (LossKind::Image, &vec![id("a")]));
     }
@@ -215,7 +228,7 @@ mod tests {
             losses.add(LossKind::Thinking, None, Some(&id(&format!("m{number}"))));
         }
         let mut ledger = Ledger::of(&losses);
-        assert!((0..25).all(|number| ledger.take(LossKind::Thinking, &id(&format!("m{number}")))));
-        assert!(!ledger.take(LossKind::Thinking, &id("m25")));
+        assert!((0..25).all(|number| ledger.take(LossKind::Thinking, &id(&format!("m{number}")), &[])));
+        assert!(!ledger.take(LossKind::Thinking, &id("m25"), &[]));
     }
 }

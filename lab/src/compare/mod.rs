@@ -33,7 +33,7 @@ mod verdict;
 use std::collections::HashSet;
 
 use ibid_harness::HarnessId;
-use ibid_model::{LossKind, Losses, Role, Selection, Session};
+use ibid_model::{LossKind, Losses, MessageId, Role, Selection, Session};
 use ibid_testkit::provider::Exchange;
 
 use align::Keys;
@@ -87,11 +87,11 @@ pub fn compare(question: &Question<'_>) -> Option<Verdict> {
     verdict.refusals =
         request.refused.iter().map(|refusal| format!("{} {}", refusal.at, refusal.why)).collect();
     let asked = request.body.as_ref().and_then(|body| body.get("model")?.as_str()).map(str::to_owned);
-    let mut comparison = Comparison { target, asked, ledger, verdict };
+    let mut comparison = Comparison { target, asked, ledger, verdict, unseen: HashSet::new() };
     comparison.told(expectation, sent, view.summaries_left_out as u64);
     comparison.verdict.unneeded = {
         let here = view.messages.iter().map(|message| message.id.clone()).collect();
-        comparison.ledger.unneeded(&here, question.with_subagents)
+        comparison.ledger.unneeded(&here, &comparison.unseen, question.with_subagents)
     };
     Some(comparison.verdict)
 }
@@ -121,6 +121,8 @@ struct Comparison<'a> {
     asked: Option<String>,
     ledger: Ledger<'a>,
     verdict: Verdict,
+    /// The messages of which the program left something out since they come before a compaction.
+    unseen: HashSet<MessageId>,
 }
 
 impl Comparison<'_> {
@@ -232,6 +234,7 @@ impl Comparison<'_> {
                 let need = Need {
                     any: vec![*kind],
                     required: true,
+                    names: Vec::new(),
                     why: "it is not where it was, or is new".to_owned(),
                 };
                 self.need(own, piece, &need);
@@ -257,7 +260,8 @@ impl Comparison<'_> {
     }
 
     fn need(&mut self, own: &Expected, piece: &Sent, need: &Need) {
-        let told = need.any.iter().copied().find(|kind| self.ledger.take(*kind, &own.place.message));
+        let told =
+            need.any.iter().copied().find(|kind| self.ledger.take(*kind, &own.place.message, &need.names));
         match told {
             Some(kind) => {
                 let missing = Missing { place: own.place.clone(), what: own.piece.title() };
@@ -337,22 +341,24 @@ impl Comparison<'_> {
         }
     }
 
-    /// What was not sent.
+    /// What was not sent. What needs a loss takes it before what only may have one.
     fn absent(&mut self, expected: &[Expected], pairing: &Pairing) {
-        for number in pairing.expected_left() {
-            let Some(own) = expected.get(number) else { continue };
-            let kept = match &own.piece {
-                Piece::Thought(thought) => self.target.keeps(thought, self.asked.as_deref()),
-                _ => false,
-            };
-            if kept {
-                self.told_if_reported(own);
-            } else if own.compacted {
+        let left: Vec<&Expected> =
+            pairing.expected_left().into_iter().filter_map(|at| expected.get(at)).collect();
+        let (kept, lost): (Vec<&Expected>, Vec<_>) = left.into_iter().partition(|own| match &own.piece {
+            _ if own.compacted => true,
+            Piece::Thought(thought) => self.target.keeps(thought, self.asked.as_deref()),
+            _ => false,
+        });
+        for own in lost {
+            self.explain(own, own.absent);
+        }
+        for own in kept {
+            if own.compacted {
                 self.verdict.compacted += 1;
-                self.told_if_reported(own);
-            } else {
-                self.explain(own, own.absent);
+                self.unseen.insert(own.place.message.clone());
             }
+            self.told_if_reported(own);
         }
     }
 
@@ -365,7 +371,7 @@ impl Comparison<'_> {
     }
 
     fn taken(&mut self, own: &Expected, kinds: &[LossKind]) -> Option<LossKind> {
-        kinds.iter().copied().find(|kind| self.ledger.take(*kind, &own.place.message))
+        kinds.iter().copied().find(|kind| self.ledger.take(*kind, &own.place.message, &[]))
     }
 
     fn explain(&mut self, own: &Expected, kinds: &[LossKind]) {

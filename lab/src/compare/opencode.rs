@@ -15,7 +15,7 @@ impl Target for OpenCode {
     }
 
     fn shape(&self) -> Shape {
-        Shape { texts_first: true, pictures_behind: true }
+        Shape { texts_first: true, texts_joined: true, pictures_behind: true }
     }
 
     /// Titles are asked for without tools; subagents name their parent in a header.

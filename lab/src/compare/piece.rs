@@ -155,8 +155,8 @@ pub(super) fn value(json: &Json) -> Value {
     read.or_else(|_| json.without_lone_surrogates().0.read()).unwrap_or(Value::Null)
 }
 
-/// A value as text with sorted keys, so that equal values have equal texts. Numbers are compared
-/// as values: `1` is `1.0`.
+/// A value as text with sorted keys, so that equal values have equal texts. Numbers are what most of
+/// the programs, which are written in JavaScript, take them for: doubles, so that `1` is `1.0`.
 pub(super) fn canonical(value: &Value) -> String {
     let mut text = String::new();
     put(&mut text, value);
@@ -184,11 +184,8 @@ fn put(text: &mut String, value: &Value) {
             }
             text.push('}');
         }
-        Value::Number(number) => match number.as_f64().filter(|float| float.fract() == 0.0) {
-            // Writing to a string never fails.
-            Some(whole) if number.is_f64() => drop(write!(text, "{whole:.0}")),
-            _ => text.push_str(&number.to_string()),
-        },
+        // Zero has no sign here. Writing to a string never fails.
+        Value::Number(number) => drop(write!(text, "{:?}", number.as_f64().unwrap_or_default() + 0.0)),
         other => text.push_str(&other.to_string()),
     }
 }

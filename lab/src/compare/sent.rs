@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use ibid_harness::AnyHarness;
 use ibid_model::{Json, Role, Text};
 use ibid_testkit::provider::Exchange;
-use ibid_testkit::provider::wire::{self, Api, Arguments, Said, Spoken};
+use ibid_testkit::provider::wire::{self, Arguments, Said, Spoken};
 use serde_json::Value;
 
 use super::piece::{Answer, Call, Picture, Piece, Thought};
@@ -53,7 +53,7 @@ pub(super) fn pieces(target: &dyn Target, harness: &dyn AnyHarness, exchange: &E
     let body = exchange.body.as_ref().unwrap_or(&Value::Null);
     let mut reader = Reader { target, harness, body, calls: HashMap::new(), called: 0 };
     let mut pieces: Vec<Sent> = exchange.said().into_iter().map(|spoken| reader.sent(spoken)).collect();
-    if exchange.api() == Some(Api::Chat) {
+    if target.shape().texts_first {
         texts_first(&mut pieces);
     }
     pieces
@@ -125,8 +125,7 @@ fn picture(image: &wire::Image) -> Picture {
     Picture { media_type: image.media_type.clone(), data }
 }
 
-/// Within one message of Chat Completions, calls stand beside the content, so that their order to the
-/// texts is not said: the texts come first.
+/// Puts the texts of each message before its calls.
 fn texts_first(pieces: &mut [Sent]) {
     for message in pieces.chunk_by_mut(|a, b| a.message.is_some() && a.message == b.message) {
         message.sort_by_key(|sent| matches!(sent.piece, Piece::Call(_)));

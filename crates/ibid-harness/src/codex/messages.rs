@@ -349,8 +349,9 @@ impl<'a> Messages<'a> {
         if result.structured.is_some() {
             self.losses.add(LossKind::StructuredResult, None, Some(&message.id));
         }
+        let alone = result.content.len() == 1;
         let parts: Vec<ResultPart> =
-            result.content.iter().filter_map(|part| self.result_part(part, message)).collect();
+            result.content.iter().filter_map(|part| self.result_part(part, alone, message)).collect();
         let call_id = result.call.as_str();
         let r#type = match self.custom.contains(call_id) {
             true => "custom_tool_call_output",
@@ -361,10 +362,17 @@ impl<'a> Messages<'a> {
     }
 
     /// A part as text or a picture; none when it can be neither.
-    fn result_part(&mut self, part: &ResultPart, message: &Message) -> Option<ResultPart> {
+    fn result_part(&mut self, part: &ResultPart, alone: bool, message: &Message) -> Option<ResultPart> {
         let text = |text: &Text| Some(ResultPart::Text(TextBlock { text: text.clone() }));
         match part {
-            ResultPart::Text(_) => Some(part.clone()),
+            ResultPart::Text(text) => {
+                // Measured with 0.171.0.
+                if text.text.is_empty() && !alone {
+                    let what = "kept among other parts of a result, and not sent";
+                    self.losses.add(LossKind::EmptyText, Some(what), Some(&message.id));
+                }
+                Some(part.clone())
+            }
             ResultPart::Image(image) => {
                 let held = content::push_image(&mut Vec::new(), image);
                 if !held {

@@ -85,6 +85,12 @@ fn typed(name: &str, input: &Json, arguments: &mut Arguments) -> Option<Tool> {
     })
 }
 
+/// A call under its own name, which may be that of a tool that Simple has.
+fn kept(call: &ToolUse, name: Text, input: Json) -> (Text, Json, bool) {
+    let same = decode(&name, &input).0 == call.tool;
+    (name, input, same)
+}
+
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SimpleEdit {
@@ -177,9 +183,9 @@ pub(super) fn encode(call: &ToolUse) -> (Text, Json, bool) {
             "Task".into()
         }
         Tool::Mcp(mcp) => {
-            return (format!("mcp__{}__{}", mcp.server, mcp.tool).into(), mcp.input.clone(), true);
+            return kept(call, format!("mcp__{}__{}", mcp.server, mcp.tool).into(), mcp.input.clone());
         }
-        Tool::Raw(raw) => return (raw.name.clone(), raw.input.clone(), true),
+        Tool::Raw(raw) => return kept(call, raw.name.clone(), raw.input.clone()),
         // What has no canonical name keeps its own, and the fields of the typed form.
         other => return (call.name.clone(), Json::of(other).unwrap_or_else(|_| Json::null()), false),
     };

@@ -182,6 +182,9 @@ fn settled(expected: &[Essence], found: &[Essence], losses: &Losses) -> Vec<Esse
             settled.push(part.clone());
             continue;
         };
+        // Some commands may have been kept that are expected as their text.
+        let command = |part: &&&Essence| matches!(part, Essence::Other(_, Block::Command(_)));
+        while !command(&&part) && others.next_if(|other| command(&other)).is_some() {}
         if others
             .next_if(|other| matches!(other, Essence::Other(_, other) if same_block(block, other)))
             .is_some()

@@ -12,7 +12,7 @@ pub(super) fn answer(exchange: &mut Exchange, bytes: Vec<u8>, form: Form, option
     let parsed = body::parse(&bytes);
     let api = exchange.api();
     if let Some(api) = api {
-        exchange.refused = strict::check(api, &parsed, options.context_limit);
+        exchange.refused = strict::check_parsed(api, &parsed, options.context_limit);
     }
     if !bytes.is_empty() && (parsed.value.is_none() || !parsed.surrogates.is_empty()) {
         exchange.raw = Some(bytes);

@@ -14,6 +14,31 @@ use super::text::{any_text, json, object, path, text, word};
 pub const PIXEL: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
+/// Names that some harness has a tool of.
+const NAMES: &[&str] = &[
+    "Task",
+    "Bash",
+    "Edit",
+    "TodoWrite",
+    "apply_patch",
+    "exec",
+    "exec_command",
+    "shell",
+    "update_plan",
+    "spawn_agent",
+    "bash",
+    "read",
+    "edit",
+    "todowrite",
+    "subagent",
+    "mcp__a__b",
+    "mcp__a__b__c",
+];
+
+/// Fields that some harness reads a tool by.
+const FIELDS: &[&str] =
+    &["input", "command", "cmd", "prompt", "patch", "path", "file_path", "todos", "ibid_tool"];
+
 /// A call: the name that some harness gives the tool, the tool, and arguments beyond it.
 #[derive(Clone, Debug)]
 pub struct Call {
@@ -99,8 +124,15 @@ fn raw() -> impl Strategy<Value = Call> {
     let name = prop_oneof![
         4 => word().prop_map(|word| format!("custom_{word}")),
         1 => word().prop_map(|word| format!("name with {word}.and/signs")),
+        1 => prop::sample::select(NAMES).prop_map(str::to_owned),
     ];
-    let input = prop_oneof![4 => object(), 1 => text().prop_map(|text| Json::string(&text)), 1 => json()];
+    let input = prop_oneof![
+        4 => object(),
+        1 => text().prop_map(|text| Json::string(&text)),
+        1 => json(),
+        1 => (prop::sample::select(FIELDS), json())
+            .prop_map(|(field, value)| Json::from_text(format!("{{\"{field}\":{value}}}")).expect("JSON")),
+    ];
     (name, input).prop_map(|(name, input)| {
         let name = Text::from(name);
         Call { name: name.clone(), tool: Tool::Raw(Raw { name, input }), extra: Vec::new() }

@@ -76,6 +76,11 @@ impl BlockWriter<'_> {
             Outcome::Ok => Some(false),
             Outcome::Unknown => None,
         };
+        // The program sends only the texts of a failed result (measured with 2.1.332).
+        if is_error == Some(true) && result.content.iter().any(|part| matches!(part, ResultPart::Image(_))) {
+            let what = "kept with a failed call, and not sent";
+            self.losses.add(LossKind::Image, Some(what), Some(self.message));
+        }
         typed(TypedBlock::ToolResult { tool_use_id: result.call.as_str(), content, is_error })
     }
 

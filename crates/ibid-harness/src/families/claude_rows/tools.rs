@@ -315,7 +315,15 @@ fn keep(call: &ToolUse, message: &MessageId, losses: &mut Losses) -> Encoded {
         losses.add(LossKind::ToolKeptRaw, Some(&wanted), Some(message));
     }
     let input = match input.is_object() {
-        true => input.compact(),
+        true => {
+            // An object that holds nothing but an `input` reads as the value that it holds.
+            let whole = Text::from(input.as_str());
+            let raw: Option<&RawValue> = serde_json::from_str(&whole).ok();
+            if matches!(call.tool, Tool::Raw(_)) && raw.is_some_and(|raw| unwrapped(raw, &whole) != input) {
+                losses.add(LossKind::InputWrapped, Some(&wanted), Some(message));
+            }
+            input.compact()
+        }
         false => {
             losses.add(LossKind::InputWrapped, Some(&wanted), Some(message));
             let mut arguments = Arguments::default();

@@ -52,8 +52,10 @@ pub(super) enum Input {
 /// The model's next turn.
 pub(super) fn next(api: Api, body: &Value, options: &Options) -> Turn {
     let spoken = wire::read(api, body);
-    let prompt = Prompt::find(&spoken);
     let tools = Toolbox::offered(api, body);
+    let mut prompt = Prompt::find(&spoken);
+    // A title or a summary is wanted, of a prompt that may well hold a keyword.
+    prompt.keyword = prompt.keyword.filter(|_| !tools.is_empty());
     let (steps, missing) = plan(&prompt, &tools);
     let acts = steps.get(prompt.step).cloned().unwrap_or_default();
     let stage = act::Stage { mark: &prompt.mark, options, prompt: &prompt };
@@ -72,7 +74,7 @@ pub(super) fn next(api: Api, body: &Value, options: &Options) -> Turn {
 /// The steps of the prompt's script that can be done with these tools, and what cannot be done.
 fn plan(prompt: &Prompt, tools: &Toolbox) -> (Vec<Vec<Act>>, Vec<Act>) {
     let mut missing = Vec::new();
-    let Some(keyword) = prompt.keyword.filter(|_| !tools.is_empty()) else {
+    let Some(keyword) = prompt.keyword else {
         return (Vec::new(), missing);
     };
     let mut steps = keyword.steps();

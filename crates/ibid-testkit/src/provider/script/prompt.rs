@@ -1,7 +1,7 @@
 //! Which prompt a request is about, and how far its script has come.
 //!
 //! Programs put messages of their own between a person's prompt and the end of the request: reminders behind the
-//! prompt (Kimi Code), user messages behind tool results (OpenClaw, Grok), notices of finished subagents (Claude
+//! prompt (Kimi Code), user messages behind tool results (OpenClaw, Grok; OpenCode and pi for images), notices of finished subagents (Claude
 //! Code, Codex), the working environment before the first prompt (Codex). None of these may be taken for a
 //! prompt while a script is under way, or the script would begin again for ever.
 
@@ -97,7 +97,7 @@ impl Prompt {
 impl Walk {
     fn message(&mut self, pieces: &[Spoken]) {
         let mut texts = Vec::new();
-        let mut answered = false;
+        let (mut answered, mut pictured) = (false, false);
         for piece in pieces {
             match &piece.said {
                 Said::User(text) => texts.push(text.as_str()),
@@ -118,10 +118,13 @@ impl Walk {
                     self.open.retain(|open| open != id);
                     self.results.push(text.clone());
                 }
-                Said::System(_) | Said::Image { .. } | Said::Other(_) => {}
+                Said::Image { .. } => pictured = true,
+                Said::System(_) | Said::Other(_) => {}
             }
         }
-        if !texts.is_empty() && !answered {
+        // What a tool read as an image is sent on by OpenCode and pi in a user's message with a heading.
+        let attached = pictured && self.last == Last::Result;
+        if !texts.is_empty() && !answered && !attached {
             self.user(&texts);
         }
     }

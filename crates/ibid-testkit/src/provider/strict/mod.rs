@@ -1,7 +1,16 @@
-//! What the real providers refuse: rules, and a request that breaks them.
+//! What the real providers refuse: the rules, and the places where a request breaks them.
+//!
+//! [`Rule`] lists the rules, each with what it rests on.
 
 mod body;
+mod calls;
+mod case;
+mod content;
+mod images;
+mod pairs;
+mod roles;
 mod rule;
+mod thinking;
 
 use std::fmt;
 
@@ -9,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::Parsed;
 use super::wire::Api;
+use case::Case;
 
 pub use rule::Rule;
 
@@ -18,18 +28,34 @@ pub struct Refusal {
     /// The rule; `None` in a log whose writer did not name rules as this one does.
     #[serde(default, deserialize_with = "rule::known")]
     pub rule: Option<Rule>,
-    /// JSON Pointer of what breaks it.
+    /// JSON Pointer of what breaks it; empty where that is the body as a whole.
     #[serde(default)]
     pub at: String,
     /// What is wrong, as a sentence.
     pub why: String,
 }
 
-/// Every rule that a request breaks, in the order of the rules' places.
-pub(super) fn check(api: Api, parsed: &Parsed, context_limit: Option<u64>) -> Vec<Refusal> {
+/// Everything in a request's body that breaks a rule of the API.
+///
+/// The body is as it was sent (unpacked): half a surrogate pair can be told only there. A body that is no JSON object
+/// breaks no rule; the provider cannot answer it at all.
+pub fn check(api: Api, body: &[u8]) -> Vec<Refusal> {
+    check_parsed(api, &super::body::parse(body), None)
+}
+
+/// The same for a body that was read before, with a limit for its tokens.
+pub(super) fn check_parsed(api: Api, parsed: &Parsed, context_limit: Option<u64>) -> Vec<Refusal> {
     let mut refusals = body::surrogates(parsed);
     if let Some(body) = parsed.value.as_ref().filter(|value| value.is_object()) {
-        refusals.extend(body::context(api, body, context_limit));
+        let case = Case::new(api, body);
+        refusals.extend(roles::check(&case));
+        refusals.extend(content::check(&case));
+        refusals.extend(calls::check(&case));
+        refusals.extend(pairs::check(&case));
+        refusals.extend(thinking::check(&case));
+        refusals.extend(images::check(&case));
+        refusals.extend(body::cache_marks(&case));
+        refusals.extend(body::context(&case, context_limit));
     }
     refusals
 }

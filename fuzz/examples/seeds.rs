@@ -1,0 +1,66 @@
+//! Makes what the fuzz targets of the harnesses begin with: `seeds FOLDER` writes the sessions of
+//! `fixtures/`, in the text form of each harness and converted to it, into a folder for each
+//! target. Without them most targets would never get as far as a session.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+
+use ibid_carrier::jsonl::Limits;
+use ibid_harness::{AnyTranscript, Context, Surroundings, Target};
+use ibid_model::Session;
+
+/// Larger files make a fuzz target slow.
+const LARGEST: usize = 64 << 10;
+
+fn main() -> io::Result<()> {
+    let folder = env::args_os().nth(1).map_or_else(|| PathBuf::from("fuzz/corpus"), PathBuf::from);
+    let mut written = 0;
+    for (native, session) in sessions()? {
+        written += usize::from(write(&native, &folder, &session, "native")?);
+        for harness in ibid_harness::all() {
+            let Ok(made) = harness.from_common(&session, &Target::default()) else { continue };
+            written += usize::from(write(&made.value, &folder, &session, "converted")?);
+        }
+    }
+    println!("{written} seeds");
+    Ok(())
+}
+
+/// Writes one session in the text form of a harness, unless that is too large.
+fn write(made: &AnyTranscript, folder: &Path, session: &Session, how: &str) -> io::Result<bool> {
+    let Ok(text) = made.to_text() else { return Ok(false) };
+    if text.len() > LARGEST {
+        return Ok(false);
+    }
+    let folder = folder.join(made.declaration().id.as_str().replace('-', "_"));
+    fs::create_dir_all(&folder)?;
+    let id: String = session.id.as_str().chars().filter(char::is_ascii_alphanumeric).collect();
+    fs::write(folder.join(format!("{}-{id}-{how}", session.harness)), text)?;
+    Ok(true)
+}
+
+/// The sessions of all fixtures that lie as they do in a home.
+fn sessions() -> io::Result<Vec<(AnyTranscript, Session)>> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures");
+    let cache = env::temp_dir().join("ibid-seeds");
+    let limits = Limits::default();
+    let mut sessions = Vec::new();
+    for harness in fs::read_dir(fixtures)?.flatten() {
+        for version in fs::read_dir(harness.path()).into_iter().flatten().flatten() {
+            let home = version.path();
+            let machine = Surroundings::isolated(&home).with_variable("XDG_CACHE_HOME", &cache);
+            let context = Context { machine: &machine, limits: &limits };
+            for harness in ibid_harness::all() {
+                for root in harness.roots(&machine) {
+                    for listed in harness.list(&root, &context).sessions {
+                        let Ok(transcript) = harness.load(&listed.reference, &context) else { continue };
+                        let Ok(common) = transcript.to_common() else { continue };
+                        sessions.push((transcript, common.session));
+                    }
+                }
+            }
+        }
+    }
+    let _ = fs::remove_dir_all(cache);
+    Ok(sessions)
+}
