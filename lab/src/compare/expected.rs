@@ -8,7 +8,7 @@ use ibid_model::{
     ToolResult, View,
 };
 
-use super::piece::{Answer, Call, Picture, Piece, Place, Thought, value};
+use super::piece::{Answer, Call, Picture, Piece, Place, Thought};
 use super::sent::Sent;
 
 /// One piece of the source.
@@ -232,13 +232,7 @@ impl Teller<'_> {
     ) -> Expected {
         let Some((place, result)) = found else {
             let texts = vec![Rules::STRICT.interrupted.to_owned()];
-            let said = Answer {
-                call: Some(number),
-                texts,
-                others: Vec::new(),
-                pictures: Vec::new(),
-                failed: Some(true),
-            };
+            let said = Answer { call: Some(number), texts, failed: Some(true), ..Answer::default() };
             let mut added = self.piece(Piece::Answer(said), &[]);
             added.needs.push(LossKind::OrphanCallCompleted);
             return added;
@@ -265,20 +259,28 @@ fn answer_of(result: &ToolResult) -> Answer {
         Outcome::Ok => Some(false),
         Outcome::Unknown => None,
     };
-    let (mut texts, mut others, mut pictures) = (Vec::new(), Vec::new(), Vec::new());
+    let mut answer = Answer { failed, ..Answer::default() };
     for part in &result.content {
         match part {
-            ResultPart::Text(text) => texts.push(text.text.to_string()),
-            ResultPart::Image(image) => pictures.push(Picture::of(image)),
-            ResultPart::Document(document) => match &document.data {
-                Data::Text(text) => others.push(text.as_str().into()),
-                _ => others.push(serde_json::to_value(document).unwrap_or_default()),
-            },
-            ResultPart::Other(other) => others.push(value(&other.json)),
+            ResultPart::Text(text) => {
+                answer.texts.push(text.text.to_string());
+                answer.flat.push(text.text.to_string());
+            }
+            ResultPart::Image(image) => answer.pictures.push(Picture::of(image)),
+            ResultPart::Document(document) => {
+                let text = match &document.data {
+                    Data::Text(text) => Some(text.to_string()),
+                    _ => None,
+                };
+                answer.put_other("document", text);
+            }
+            ResultPart::Other(other) => {
+                answer.put_other(&other.kind, Some(other.json.as_str().to_owned()));
+            }
             _ => {}
         }
     }
-    Answer { call: None, texts, others, pictures, failed }
+    answer
 }
 
 /// The results of a view by the call that they answer.

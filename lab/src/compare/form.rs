@@ -58,6 +58,8 @@ pub(super) fn expected_keys(expected: &Expected, target: &dyn Target) -> Vec<Str
             forms
         }
         Piece::Answer(answer) => answer_forms(answer, target),
+        // Providers refuse it, so that no target sends it.
+        Piece::Text { text, .. } if text.trim().is_empty() => Vec::new(),
         other => vec![sent_key(other)],
     }
 }
@@ -148,26 +150,24 @@ fn spelled(name: &str) -> String {
 }
 
 fn answer_forms(answer: &Answer, target: &dyn Target) -> Vec<String> {
-    let plain = answer.texts.join("\n");
-    let filled: Vec<&str> =
-        answer.texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
-    let mut texts = vec![plain.clone(), filled.join("\n")];
-    if !answer.others.is_empty() {
-        let all = answer.texts.iter().cloned().chain(answer.others.iter().map(flat)).collect::<Vec<_>>();
-        texts.push(all.join("\n"));
+    let others = answer.others.iter().filter_map(|other| other.text.clone());
+    let behind: Vec<String> = answer.texts.iter().cloned().chain(others).collect();
+    // A part that is sent as it is reads as its JSON.
+    let value =
+        |text: &String| serde_json::from_str::<Value>(text).map_or(text.clone(), |json| json.to_string());
+    let values = answer.flat.iter().map(value).collect();
+    let mut forms = Vec::new();
+    for texts in [&answer.texts, &answer.flat, &behind, &values] {
+        let filled: Vec<&str> =
+            texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
+        forms.extend([texts.join("\n"), filled.join("\n")]);
+        if filled.is_empty() && answer.others.is_empty() {
+            forms.extend(target.empty_answers().iter().map(|text| (*text).to_owned()));
+        }
     }
-    if filled.is_empty() {
-        texts.extend(target.empty_answers().iter().map(|text| (*text).to_owned()));
-    }
-    texts.dedup();
-    texts.into_iter().map(|text| format!("answer {text}")).collect()
-}
-
-fn flat(other: &Value) -> String {
-    match other {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
+    forms.sort_unstable();
+    forms.dedup();
+    forms.into_iter().map(|text| format!("answer {text}")).collect()
 }
 
 /// What the report must say of a piece that was sent in one of its forms.
@@ -245,24 +245,26 @@ fn has_lone_surrogate(call: &Call) -> bool {
 
 fn judge_answer(own: &Answer, sent: &Answer, needs: &mut Vec<Need>) -> Result<(), String> {
     let (told, heard) = (own.texts.join("\n"), sent.texts.join("\n"));
-    if !own.others.is_empty() {
-        let any = vec![LossKind::ResultFlattened, LossKind::Document];
-        let why = "a part of the result is text, or is gone".to_owned();
-        needs.push(Need { any, required: true, names: Vec::new(), why });
-    } else if told != heard {
-        match told.trim().is_empty() && heard.trim() != told.trim() {
-            // What the program says in place of nothing.
-            true if own.texts.is_empty() => {}
-            true => needs.push(Need::if_told(LossKind::EmptyText)),
-            false => needs.push(Need::of(LossKind::EmptyText, "a blank text of the result is gone")),
+    let mut as_they_are: Vec<&str> = sent.others.iter().map(|other| other.kind.as_str()).collect();
+    for other in &own.others {
+        if let Some(at) = as_they_are.iter().position(|kind| *kind == other.kind) {
+            as_they_are.swap_remove(at);
+            continue;
         }
-    } else {
-        if own.texts.len() > 1 {
-            needs.push(Need::if_told(LossKind::ResultFlattened));
-        }
-        if own.texts.iter().any(|text| text.trim().is_empty()) {
-            needs.push(Need::if_told(LossKind::EmptyText));
-        }
+        let kind = match other.kind.as_str() {
+            "document" => LossKind::Document,
+            _ => LossKind::ResultFlattened,
+        };
+        needs.push(Need::of(kind, format!("a part of the result, {}, is text or gone", short(&other.kind))));
+    }
+    let blank = own.texts.iter().any(|text| text.trim().is_empty());
+    if own.others.is_empty() && told != heard && !told.trim().is_empty() {
+        needs.push(Need::of(LossKind::EmptyText, "a blank text of the result is gone"));
+    } else if blank {
+        needs.push(Need::if_told(LossKind::EmptyText));
+    }
+    if own.texts.len() > 1 {
+        needs.push(Need::if_told(LossKind::ResultFlattened));
     }
     let mut left = sent.pictures.iter();
     for picture in &own.pictures {

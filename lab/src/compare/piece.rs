@@ -43,18 +43,29 @@ pub(super) struct Call {
 }
 
 /// What a tool gave back.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Answer {
     /// The number of the call that it answers, in the order of the calls of its side.
     pub(super) call: Option<usize>,
     /// The texts, in order.
     pub(super) texts: Vec<String>,
-    /// Parts that are neither text nor picture, as JSON.
-    pub(super) others: Vec<Value>,
+    /// The parts that are neither text nor picture, in order.
+    pub(super) others: Vec<Part>,
+    /// All but the pictures as text, in order, where there are such parts.
+    pub(super) flat: Vec<String>,
     /// The pictures, in order.
     pub(super) pictures: Vec<Picture>,
     /// Whether it failed, where the side says so.
     pub(super) failed: Option<bool>,
+}
+
+/// A part of a result that is neither text nor picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    /// Its type, as the APIs name it.
+    pub(super) kind: String,
+    /// What it says as text; none where that is nothing.
+    pub(super) text: Option<String>,
 }
 
 /// What the model thought.
@@ -74,6 +85,14 @@ pub(super) struct Picture {
     pub(super) media_type: Option<String>,
     /// The base64, the address, or the file's id; none when the bytes are not there.
     pub(super) data: Option<String>,
+}
+
+impl Answer {
+    /// Adds a part that is neither text nor picture.
+    pub(super) fn put_other(&mut self, kind: &str, text: Option<String>) {
+        self.flat.extend(text.clone());
+        self.others.push(Part { kind: kind.to_owned(), text });
+    }
 }
 
 impl Picture {

@@ -9,7 +9,7 @@ use ibid_testkit::provider::Exchange;
 use ibid_testkit::provider::wire::{self, Arguments, Said, Spoken};
 use serde_json::Value;
 
-use super::piece::{Answer, Call, Picture, Piece, Thought};
+use super::piece::{Answer, Call, Part, Picture, Piece, Thought};
 use super::target::{Target, Told};
 
 /// One piece of a request.
@@ -86,7 +86,14 @@ impl Reader<'_> {
                 let Told { texts, failed } = told.unwrap_or(Told { texts: vec![text], failed });
                 let pictures = images.iter().map(picture).collect();
                 let call = self.calls.get(&id).copied();
-                Piece::Answer(Answer { call, texts, others: Vec::new(), pictures, failed })
+                Piece::Answer(Answer {
+                    call,
+                    texts,
+                    others: others(item),
+                    pictures,
+                    failed,
+                    ..Answer::default()
+                })
             }
             Said::Image { role, image } => {
                 let role = match role {
@@ -115,6 +122,14 @@ impl Reader<'_> {
         self.called += 1;
         Piece::Call(Call { id, name, tool, extra, sent: Some(value) })
     }
+}
+
+/// The parts of a result that are neither text nor picture.
+fn others(item: &Value) -> Vec<Part> {
+    let parts = item.get("content").or_else(|| item.get("output")).and_then(Value::as_array);
+    let kinds = parts.into_iter().flatten().filter_map(|part| part.get("type")?.as_str());
+    let kinds = kinds.filter(|kind| !kind.contains("text") && !kind.contains("image"));
+    kinds.map(|kind| Part { kind: kind.to_owned(), text: None }).collect()
 }
 
 fn picture(image: &wire::Image) -> Picture {
