@@ -20,8 +20,8 @@ use ibid_harness::{
     StoreError, Surroundings, Target, TextCodec, Transcript, discover,
 };
 use ibid_model::{
-    Block, Compaction, LossKind, Message, ModelCall, Origin, Outcome, Role, Rules, Selection, Session,
-    TextBlock, Thinking, Timestamp, ToolResult, ToolUse, Usage, essence, prepare,
+    Block, Compaction, Data, Document, Essence, Image, LossKind, Message, ModelCall, Origin, Outcome, Role,
+    Rules, Selection, Session, TextBlock, Thinking, Timestamp, ToolResult, ToolUse, Usage, essence, prepare,
 };
 use opencode_home::{Home, fixture};
 use rusqlite::Connection;
@@ -160,9 +160,72 @@ fn sessions_in(machine: &Surroundings) -> Vec<Session> {
 }
 
 /// What the target's rules leave of a session, as the conversion asks for it.
-fn expected(session: &Session) -> Vec<ibid_model::Essence> {
+fn expected(session: &Session) -> Vec<Essence> {
     let rules = Rules { injected_context: session.harness == "opencode", ..Rules::STRICT };
-    essence(&prepare(session, &Selection::default(), &rules).messages)
+    let mut said = essence(&prepare(session, &Selection::default(), &rules).messages);
+    // What lies in a file that is not in the session cannot be sent, and is left behind.
+    said.retain(|essence| match essence {
+        Essence::Other(_, Block::Image(image)) => !matches!(image.data, Data::Path(_)),
+        Essence::Other(_, Block::Document(document)) => {
+            document.media_type.as_deref() == Some("text/plain") || !matches!(document.data, Data::Path(_))
+        }
+        _ => true,
+    });
+    said
+}
+
+/// A session in which a person shows this.
+fn shown(block: Block) -> Session {
+    let mut session = Session::new("test", "s");
+    session.meta.cwd = Some("/home/dev/demo".into());
+    let mut message = Message::new("m", Role::User, Origin::Person);
+    message.at = Timestamp::parse("2026-07-01T10:00:00Z");
+    message.blocks = vec![Block::text("look"), block];
+    session.messages.push(message);
+    session
+}
+
+// Measured with 1.18.33: one such file in the history makes the program end every later turn with
+// "URL scheme must be http, https, or data, got file:" or "'file part media type ...' functionality
+// not supported".
+#[test]
+fn a_file_that_the_program_cannot_send_is_left_behind() {
+    let document = |kind: &str, data: Data| {
+        Block::Document(Document { media_type: Some(kind.into()), data, name: None })
+    };
+    let image = |data: Data| Block::Image(Image { media_type: None, data, name: None });
+    let file = || Data::Path("/home/dev/demo/a".into());
+    let bytes = || Data::Base64("iVBORw0KGgo=".into());
+    for (block, kept, lost) in [
+        (document("application/pdf", bytes()), true, 0),
+        (document("application/pdf", file()), false, 1),
+        (document("application/octet-stream", bytes()), false, 1),
+        (document("text/markdown", Data::Text("# a".into())), true, 0),
+        (document("text/markdown", file()), false, 1),
+        (document("text/plain", file()), true, 1),
+        (image(bytes()), true, 0),
+        (image(file()), false, 1),
+    ] {
+        let made = convert(&shown(block.clone()), &Target::default());
+        let parts = column(&rows(&made.value), "part", "data");
+        let written =
+            parts.iter().filter(|data| data.as_str().is_some_and(|data| data.contains(r#""file""#)));
+        assert_eq!(written.count(), usize::from(kept), "{block:?}");
+        let losses = made.losses.count(LossKind::Document) + made.losses.count(LossKind::Image);
+        assert_eq!(losses, lost, "{block:?}");
+    }
+}
+
+// Measured with 1.18.33: without its type the program takes a picture for something that no model reads.
+#[test]
+fn a_picture_of_unknown_type_gets_the_one_that_its_bytes_tell() {
+    let bytes = Data::Base64("/9j/4AAQ".into());
+    let image = Block::Image(Image { media_type: None, data: bytes, name: None });
+    let made = convert(&shown(image), &Target::default());
+    let parts = column(&rows(&made.value), "part", "data");
+    assert!(
+        parts.iter().any(|data| data.as_str().is_some_and(|data| data.contains("data:image/jpeg;base64,")))
+    );
 }
 
 // https://github.com/Dicklesworthstone/cross_agent_session_resumer/issues/9 (fault 28)
@@ -178,7 +241,7 @@ fn a_converted_session_reads_as_what_was_said() {
         let (said, heard) = (expected(session), essence(view.messages.iter().copied()));
         assert_eq!(said.len(), heard.len(), "{} {}", session.harness, session.id);
         for (said, heard) in said.iter().zip(&heard) {
-            let raw = matches!(said, ibid_model::Essence::Call(..)) && made.losses.has(LossKind::ToolKeptRaw);
+            let raw = matches!(said, Essence::Call(..)) && made.losses.has(LossKind::ToolKeptRaw);
             assert!(said == heard || raw, "{} {}:\n{said:?}\n{heard:?}", session.harness, session.id);
         }
         assert_eq!(rows(&made.value), rows(&convert(session, &Target::default()).value));

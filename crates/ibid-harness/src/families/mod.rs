@@ -4,3 +4,4 @@ pub(crate) mod claude_rows;
 pub mod documents;
 pub mod opencode_tables;
 pub mod pi_tree;
+pub(crate) mod pictures;

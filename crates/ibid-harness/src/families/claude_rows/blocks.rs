@@ -1,13 +1,14 @@
 //! From the model's blocks to written ones.
 
 use ibid_model::{
-    Block, Data, Document, Image, LossKind, Losses, MessageId, Outcome, ResultPart, Text, Thinking, TokenUse,
+    Block, Data, Document, Image, LossKind, Losses, MessageId, Outcome, ResultPart, Thinking, TokenUse,
     ToolResult,
 };
 
 use super::content::PROVIDER;
 use super::tools;
 use super::written::{self, Content, Source, TypedBlock};
+use crate::families::pictures::media_type_of;
 
 /// Parts of tool results, beside the typed ones, that the provider takes.
 const RESULT_KINDS: &[&str] = &["search_result", "tool_reference", "browser_state"];
@@ -107,7 +108,7 @@ impl BlockWriter<'_> {
             Data::Base64(data) => image
                 .media_type
                 .as_deref()
-                .or_else(|| image_type(data))
+                .or_else(|| media_type_of(data))
                 .map(|media_type| Source::Base64 { media_type, data }),
             Data::Url(url) => Some(Source::Url { url }),
             Data::ProviderFile(file_id) => Some(Source::File { file_id }),
@@ -139,15 +140,4 @@ impl BlockWriter<'_> {
 
 fn typed(block: TypedBlock<'_>) -> written::Block<'_> {
     written::Block::Typed(block)
-}
-
-/// The media type of a picture, from how its bytes begin.
-fn image_type(base64: &Text) -> Option<&'static str> {
-    let known = [
-        ("iVBORw0KGgo", "image/png"),
-        ("/9j/", "image/jpeg"),
-        ("R0lGOD", "image/gif"),
-        ("UklGR", "image/webp"),
-    ];
-    known.iter().find(|(start, _)| base64.starts_with(start)).map(|(_, kind)| *kind)
 }

@@ -1,13 +1,14 @@
 //! Blocks as parts.
 
 use ibid_model::{
-    Block, Json, LossKind, Losses, Message, Outcome, ResultPart, Text, ToolResult, ToolUse, Usage,
+    Block, Data, Json, LossKind, Losses, Message, Outcome, ResultPart, Text, ToolResult, ToolUse, Usage,
 };
 
 use super::fields::Fields;
 use super::parts::address;
 use super::tools;
 use crate::core::Arguments;
+use crate::families::pictures::media_type_of;
 
 /// An object of numbers.
 pub(super) fn object<const N: usize>(fields: [(&str, i64); N]) -> Json {
@@ -111,6 +112,17 @@ pub(super) fn written(block: &Block, message: &Message, losses: &mut Losses) -> 
     said(block, false, message, losses)
 }
 
+/// The types of files that the program keeps and does not send (measured and read in 1.18.33).
+const UNSENT: &[&str] = &["text/plain", "application/x-directory"];
+
+/// Whether the program can send a document of this type (1.18.33; others end each turn with an error).
+fn is_sent(kind: Option<&str>) -> bool {
+    let families = ["text/", "image/", "audio/", "video/"];
+    kind.is_some_and(|kind| {
+        kind == "application/pdf" || families.iter().any(|family| kind.starts_with(family))
+    })
+}
+
 /// A picture or document as a `file` part.
 fn file(block: &Block, message: &Message, losses: &mut Losses) -> Option<Arguments> {
     let (media_type, data, name, loss) = match block {
@@ -120,18 +132,31 @@ fn file(block: &Block, message: &Message, losses: &mut Losses) -> Option<Argumen
         }
         _ => return None,
     };
-    let Some(url) = address(data, media_type.as_ref()) else {
+    let seen = match (loss, data) {
+        (LossKind::Image, Data::Base64(bytes)) => media_type_of(bytes),
+        _ => None,
+    };
+    let usual = if loss == LossKind::Image { "image/png" } else { "application/octet-stream" };
+    let kind = media_type.as_deref().or(seen);
+    let unsent = loss == LossKind::Document && kind.is_some_and(|kind| UNSENT.contains(&kind));
+    let inline = matches!(data, Data::Base64(_));
+    // The program ends every turn with an error that has an address of a file to send, or a type that
+    // it does not know.
+    let url = address(data, kind).filter(|_| unsent || !matches!(data, Data::Path(_)));
+    let Some(url) = url else {
         losses.add(loss, Some("its bytes are not in the session"), Some(&message.id));
         return None;
     };
-    let text = media_type.as_deref().is_some_and(|kind| kind.starts_with("text/"));
-    if loss == LossKind::Document && text {
+    if inline && !unsent && !is_sent(kind) {
+        losses.add(loss, Some("of a type that cannot be sent"), Some(&message.id));
+        return None;
+    }
+    if unsent {
         losses.add(loss, Some("kept, and not sent to the model"), Some(&message.id));
     }
-    let usual = if loss == LossKind::Image { "image/png" } else { "application/octet-stream" };
     let mut part = Arguments::default();
     part.push("type", "file");
-    part.push("mime", media_type.as_deref().unwrap_or(usual));
+    part.push("mime", kind.unwrap_or(usual));
     part.push_some("filename", name.as_ref());
     part.push("url", &url);
     Some(part)

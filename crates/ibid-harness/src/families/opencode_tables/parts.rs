@@ -47,8 +47,8 @@ fn data(url: &Text, picture: bool) -> Data {
 }
 
 /// The address that leads to these bytes; none when they are not in the session.
-pub(crate) fn address(data: &Data, media_type: Option<&Text>) -> Option<String> {
-    let media_type = media_type.map_or("application/octet-stream", Text::as_str);
+pub(crate) fn address(data: &Data, media_type: Option<&str>) -> Option<String> {
+    let media_type = media_type.unwrap_or("application/octet-stream");
     match data {
         Data::Base64(content) => Some(format!("data:{media_type};base64,{content}")),
         Data::Text(text) => Some(format!("data:text/plain;base64,{}", STANDARD.encode(text.as_bytes()))),

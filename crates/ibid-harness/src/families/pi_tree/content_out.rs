@@ -6,6 +6,8 @@ use ibid_model::{
 };
 use serde::Serialize;
 
+use crate::families::pictures::media_type_of;
+
 /// One block of content.
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
@@ -73,7 +75,7 @@ fn image_part(image: &Image, message: &MessageId, losses: &mut Losses) -> Option
         losses.add(LossKind::Image, Some("not in the session"), Some(message));
         return None;
     };
-    let media_type = image.media_type.clone().or_else(|| media_type_of(data));
+    let media_type = image.media_type.clone().or_else(|| media_type_of(data).map(Text::from));
     let Some(mime_type) = media_type.filter(|_| !data.is_blank()) else {
         losses.add(LossKind::Image, Some("of an unknown type"), Some(message));
         return None;
@@ -82,17 +84,6 @@ fn image_part(image: &Image, message: &MessageId, losses: &mut Losses) -> Option
         losses.add(LossKind::Image, Some("its name"), Some(message));
     }
     Some(Part::Image { data: data.clone(), mime_type })
-}
-
-/// The type of a picture by its first bytes.
-fn media_type_of(base64: &str) -> Option<Text> {
-    let known = [
-        ("iVBORw0KGgo", "image/png"),
-        ("/9j/", "image/jpeg"),
-        ("R0lGOD", "image/gif"),
-        ("UklGR", "image/webp"),
-    ];
-    known.into_iter().find(|(start, _)| base64.starts_with(start)).map(|(_, kind)| Text::from(kind))
 }
 
 /// A document becomes text, if it is text.
