@@ -68,7 +68,8 @@ struct Allowed {
 impl Allowed {
     fn by(losses: &Losses) -> Allowed {
         let any = |kinds: &[LossKind]| kinds.iter().any(|kind| losses.has(*kind));
-        let flattened = any(&[LossKind::ResultFlattened]);
+        // A document of a result becomes text, where it is text.
+        let flattened = any(&[LossKind::ResultFlattened, LossKind::Document]);
         Allowed {
             tools: any(&[
                 LossKind::ToolKeptRaw,
@@ -188,7 +189,9 @@ fn name(essence: Option<&Essence>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ibid_model::{Message, Origin};
+    use ibid_model::{
+        Data, Document, List, Message, Origin, Outcome, ResultPart, TextBlock, ToolResult, ToolUse,
+    };
 
     fn session(texts: &[(Role, &str)]) -> Session {
         let mut session = Session::new("test", "s");
@@ -234,6 +237,36 @@ mod tests {
         let compare = |losses: &Losses| difference(&source, &Selection::default(), &result, losses);
         assert!(compare(&Losses::none()).is_some());
         let mut losses = Losses::none();
+        losses.add(LossKind::Document, None, None);
+        assert_eq!(compare(&losses), None);
+    }
+
+    /// A call that gives back this.
+    fn called(content: Vec<ResultPart>) -> Session {
+        let mut session = session(&[(Role::User, "go"), (Role::Assistant, ""), (Role::User, "")]);
+        let call = ToolUse {
+            id: "c".into(),
+            name: "look".into(),
+            tool: Tool::List(List { path: None }),
+            extra: Vec::new(),
+        };
+        let result = ToolResult { call: "c".into(), content, outcome: Outcome::Ok, structured: None };
+        session.messages[1].blocks = vec![Block::ToolUse(call)];
+        session.messages[2].blocks = vec![Block::ToolResult(result)];
+        session
+    }
+
+    // Pi and Codex write a document of a result as text; the conversion was refused.
+    #[test]
+    fn a_document_of_a_result_that_became_text_tells_the_same_story() {
+        let text = |text: &str| ResultPart::Text(TextBlock { text: text.into() });
+        let data = Data::Text("inside".into());
+        let document = ResultPart::Document(Document { media_type: None, data, name: None });
+        let source = called(vec![text("seen"), document]);
+        let result = called(vec![text("seen"), text("inside")]);
+        let mut losses = Losses::none();
+        let compare = |losses: &Losses| difference(&source, &Selection::default(), &result, losses);
+        assert!(compare(&losses).is_some());
         losses.add(LossKind::Document, None, None);
         assert_eq!(compare(&losses), None);
     }
