@@ -38,6 +38,7 @@ mod essence;
 mod event;
 mod finding;
 mod ids;
+mod json;
 mod lineage;
 mod loss;
 mod message;
@@ -59,13 +60,14 @@ pub use essence::{Essence, essence, estimated_tokens};
 pub use event::{Event, EventKind};
 pub use finding::{Finding, FindingKind, Severity};
 pub use ids::{CallId, MessageId, SessionId};
+pub use json::{Json, replace_lone_surrogates};
 pub use lineage::{Compaction, Lineage, Relation};
 pub use loss::{Loss, LossEffect, LossKind, Losses};
 pub use message::{Message, Origin, Role, StopReason};
 pub use repair::{CommandRule, Prepared, Rules, ThinkingRule, prepare};
 pub use session::{Branch, Counts, Meta, Problem, Session, Title, TitleOrigin};
 pub use source::{CarrierInfo, CarrierRole, Extent, Source};
-pub use text::{Json, Text, replace_lone_surrogates};
+pub use text::Text;
 pub use time::Timestamp;
 pub use tool::{
     Argument, Edit, Fetch, Find, List, Mcp, Outcome, Patch, Raw, Read, Replacement, ResultPart, Search,

@@ -132,6 +132,14 @@ impl Document {
         }
         ByteString::try_from(self.bytes.slice(start..end)).ok().map(Text::from)
     }
+
+    /// The text of a part of the bytes, sharing memory.
+    pub(super) fn shared_text(&self, part: &str) -> Text {
+        match ByteString::try_from(self.bytes.slice_ref(part.as_bytes())) {
+            Ok(shared) => Text::from(shared),
+            Err(_) => Text::from(part),
+        }
+    }
 }
 
 impl fmt::Debug for Document {

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use bytestring::ByteString;
 use ibid_model::{Finding, FindingKind, Text};
 use rayon::prelude::*;
 
@@ -98,7 +97,16 @@ impl Document {
         range: Range<usize>,
         read: &(impl Fn(&Text) -> Result<T, serde_json::Error> + Sync),
     ) -> Piece<T> {
-        let shared = self.shared_bytes();
+        // One text for all lines of the piece, of which those of the lines are parts; a byte that is
+        // not UTF-8 anywhere in it makes one text for each line.
+        let shared = self.text_of(range.start as u64, range.end as u64);
+        let text_at = |start: u64, part: &[u8]| match &shared {
+            Some(whole) => {
+                let from = usize::try_from(start).ok()?.checked_sub(range.start)?;
+                Some(Text::part_of(whole, whole.get(from..from + part.len())?))
+            }
+            None => self.text_of(start, start + part.len() as u64),
+        };
         let mut piece =
             Piece { items: Vec::new(), findings: Vec::new(), returns: Returns::default(), lines: 0 };
         let mut lines = Lines::new(self.bytes().get(range.clone()).unwrap_or_default(), range.start as u64);
@@ -113,9 +121,8 @@ impl Document {
                 continue;
             }
             if value.first() == Some(&b'{') {
-                let text = ByteString::try_from(shared.slice_ref(value)).map(Text::from);
-                if let Ok(Ok(read)) = text.as_ref().map(read) {
-                    let start = line.start + lead as u64;
+                let start = line.start + lead as u64;
+                if let Some(Ok(read)) = text_at(start, value).as_ref().map(read) {
                     let end = start + value.len() as u64;
                     piece.items.push(Item { line: line.number, start, end, value: read });
                     continue;
@@ -129,9 +136,9 @@ impl Document {
             };
             read_line(&broken, &mut piece.items, &mut piece.findings, &mut |text| match text {
                 ValueText::Repaired(text) => read(&Text::from(text)),
-                ValueText::InPlace(text) => match ByteString::try_from(shared.slice_ref(text.as_bytes())) {
-                    Ok(shared) => read(&Text::from(shared)),
-                    Err(_) => read(&Text::from(text)),
+                ValueText::InPlace(text) => match &shared {
+                    Some(whole) => read(&Text::part_of(whole, text)),
+                    None => read(&self.shared_text(text)),
                 },
             });
         }

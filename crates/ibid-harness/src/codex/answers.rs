@@ -7,6 +7,8 @@
 //!   (`Script completed`, `Wall time 0.1 seconds`, `Output:`).
 //! - otherwise the text itself; a few fixed sentences say that the harness refused the call.
 
+use std::borrow::Cow;
+
 use ibid_model::{Outcome, ResultPart, Text, TextBlock};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -60,17 +62,23 @@ struct Metadata {
 
 /// Reads a result that is one string.
 pub(super) fn read_text(text: &Text) -> Answer {
-    if text.starts_with('{')
-        && let Ok(framed) = serde_json::from_str::<Framed<'_>>(text)
+    let said = text.to_str();
+    if said.starts_with('{')
+        && let Ok(framed) = serde_json::from_str::<Framed<'_>>(&said)
     {
         let outcome = framed.metadata.exit_code.map_or(Outcome::Unknown, of_exit_code);
-        return Answer { parts: text_part(framed.output.text(text)), outcome };
+        let output = match framed.output {
+            // What is borrowed from a passing copy has to be copied.
+            Str(Cow::Borrowed(part)) if matches!(said, Cow::Owned(_)) => Text::from(part),
+            output => output.text(text),
+        };
+        return Answer { parts: text_part(output), outcome };
     }
-    if let Some((outcome, rest)) = header(text) {
-        return Answer { parts: text_part(Text::part_of(text, rest)), outcome };
+    if let Some((outcome, rest)) = header(&said) {
+        return Answer { parts: text_part(text.tail(said.len() - rest.len())), outcome };
     }
-    let refusal = REFUSALS.iter().find(|(start, _)| text.starts_with(start)).map(|(_, outcome)| *outcome);
-    let aborted = (text == "aborted").then_some(Outcome::Interrupted);
+    let refusal = REFUSALS.iter().find(|(start, _)| said.starts_with(start)).map(|(_, outcome)| *outcome);
+    let aborted = (said == "aborted").then_some(Outcome::Interrupted);
     Answer { parts: text_part(text.clone()), outcome: refusal.or(aborted).unwrap_or_default() }
 }
 
@@ -121,7 +129,7 @@ fn read_items(parts: Vec<Part>) -> Answer {
     let mut answer = Answer::default();
     for (number, part) in parts.into_iter().enumerate() {
         if let (0, Part::Text(text)) = (number, &part)
-            && let Some((outcome, "")) = header(text)
+            && let Some((outcome, "")) = header(&text.to_str())
         {
             answer.outcome = outcome;
             continue;
@@ -157,7 +165,7 @@ fn read_object(raw: &RawValue, whole: &Text) -> Answer {
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Output<'a> {
-    Text(String),
+    Text(Cow<'a, str>),
     Items(Vec<content::Item<'a>>),
 }
 
@@ -170,17 +178,17 @@ pub(super) fn write<'a>(parts: &'a [ResultPart], outcome: Outcome) -> Output<'a>
         Outcome::Unknown => "Exit code: unknown\nOutput:\n".to_owned(),
     };
     let text = match parts {
-        [] => Some(""),
-        [ResultPart::Text(text)] => Some(text.text.as_str()),
+        [] => Some(Text::default()),
+        [ResultPart::Text(text)] => Some(text.text.clone()),
         _ => None,
     };
     if let Some(text) = text {
         // The bare text is what most versions write; it must not say more than is known.
-        let bare = read_text(&Text::from(text));
+        let bare = read_text(&text);
         if outcome == bare.outcome && bare.parts == parts {
-            return Output::Text(text.to_owned());
+            return Output::Text(text.to_str().into_owned().into());
         }
-        return Output::Text(header + text);
+        return Output::Text((header + &text.to_str()).into());
     }
     let mut items = vec![content::Item::InputText { text: header.into() }];
     for part in parts {

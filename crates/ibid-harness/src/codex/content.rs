@@ -113,7 +113,7 @@ fn unwrapped(parts: Vec<Part>) -> Vec<Part> {
     let mut inside = false;
     for part in parts {
         match part {
-            Part::Text(text) if inside && text.trim() == "</image>" => inside = false,
+            Part::Text(text) if inside && text.to_str().trim() == "</image>" => inside = false,
             Part::Image(mut image) => {
                 if let Some(Part::Text(before)) = kept.last()
                     && opens_image(before)
@@ -164,7 +164,7 @@ impl Item<'_> {
 pub(super) fn push_result<'a>(items: &mut Vec<Item<'a>>, part: &'a ResultPart) -> bool {
     match part {
         ResultPart::Text(text) => {
-            items.push(Item::InputText { text: text.text.as_str().into() });
+            items.push(Item::InputText { text: text.text.to_str() });
             true
         }
         ResultPart::Image(image) => push_image(items, image),

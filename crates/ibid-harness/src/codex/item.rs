@@ -262,7 +262,7 @@ pub(super) fn joined(parts: Vec<Part>) -> Text {
     let mut all = first.to_string();
     for text in rest {
         all.push_str("\n\n");
-        all.push_str(&text);
+        all.push_str(&text.to_str());
     }
     all.into()
 }
@@ -336,9 +336,9 @@ fn look_of(parts: &[Part]) -> Option<Injected> {
     let mut texts = Vec::with_capacity(parts.len());
     for part in parts {
         let Part::Text(text) = part else { return None };
-        texts.push(text.as_str());
+        texts.push(text.to_str());
     }
-    look_of_texts(texts)
+    look_of_texts(texts.iter().map(|text| &**text))
 }
 
 /// Who seems to have put a message of these texts there.

@@ -75,9 +75,9 @@ pub(super) fn read<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<
     read.ok()
 }
 
-/// A raw value as text, when it is a string.
+/// A raw value as text, when it is a string. One with escapes is decoded when somebody reads it.
 pub(super) fn string(raw: Option<&RawValue>, whole: &Text) -> Option<Text> {
-    read::<Str<'_>>(raw).map(|text| text.text(whole))
+    Text::of_json_string(whole, raw.filter(|raw| raw.get().starts_with('"'))?).ok()
 }
 
 /// A time: RFC 3339, as Codex writes it, or a number of seconds, as programs that write its format

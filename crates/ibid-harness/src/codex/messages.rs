@@ -1,5 +1,7 @@
 //! The messages of a rollout that is written.
 
+use std::borrow::Cow;
+
 use foldhash::{HashMap, HashSet};
 
 use ibid_model::{
@@ -246,7 +248,7 @@ impl<'a> Messages<'a> {
         for block in &message.blocks {
             match block {
                 Block::ToolResult(result) => self.result(result, message, at)?,
-                Block::Text(text) => items.push(Item::InputText { text: text.text.as_str().into() }),
+                Block::Text(text) => items.push(Item::InputText { text: text.text.to_str() }),
                 Block::Image(image) => {
                     if !content::push_image(&mut items, image) {
                         self.losses.add(LossKind::Image, None, Some(&message.id));
@@ -255,7 +257,7 @@ impl<'a> Messages<'a> {
                 Block::Document(document) => {
                     self.losses.add(LossKind::Document, None, Some(&message.id));
                     if let Data::Text(text) = &document.data {
-                        items.push(Item::InputText { text: text.as_str().into() });
+                        items.push(Item::InputText { text: text.to_str() });
                     }
                 }
                 other => self.lost_block(other, message),
@@ -271,7 +273,7 @@ impl<'a> Messages<'a> {
             .map(|_| Kinds { content_item_kinds: vec!["user.text"; items.len()] });
         self.item(at, &MessageItem { r#type: "message", role: "user", content: items, kinds })?;
         if message.origin == Origin::Person {
-            let texts: Vec<&str> = message.texts().map(Text::as_str).collect();
+            let texts: Vec<Cow<'_, str>> = message.texts().map(Text::to_str).collect();
             let text = texts.join("\n");
             self.event(at, &UserEvent { r#type: "user_message", message: &text, kind: "plain" })?;
         }
@@ -286,7 +288,8 @@ impl<'a> Messages<'a> {
                 Block::Text(text) => {
                     split |= said && !calls;
                     said = true;
-                    let item = Item::OutputText { text: text.text.as_str().into() };
+                    let words = text.text.to_str();
+                    let item = Item::OutputText { text: Cow::Borrowed(&words) };
                     self.item(
                         at,
                         &MessageItem {
@@ -296,10 +299,11 @@ impl<'a> Messages<'a> {
                             kinds: None,
                         },
                     )?;
-                    self.event(at, &AgentEvent { r#type: "agent_message", message: &text.text })?;
+                    self.event(at, &AgentEvent { r#type: "agent_message", message: &words })?;
                 }
                 Block::Thinking(thinking) => {
-                    self.event(at, &ThoughtEvent { r#type: "agent_reasoning", text: &thinking.text })?;
+                    let text = &thinking.text.to_str();
+                    self.event(at, &ThoughtEvent { r#type: "agent_reasoning", text })?;
                 }
                 Block::ToolUse(call) => {
                     calls = true;

@@ -392,9 +392,9 @@ impl Assembly {
         message.cwd.clone_from(&row.cwd);
         message.sidechain = row.sidechain;
         message.blocks = std::mem::take(&mut turn.blocks);
-        if message.is_prompt() {
+        if self.meta.preview.is_none() && message.is_prompt() {
             for text in message.texts() {
-                self.meta.offer_preview(text);
+                self.meta.offer_preview(&text.to_str());
             }
         }
         for block in &message.blocks {

@@ -1,5 +1,7 @@
 //! The blocks of a message.
 
+use std::sync::LazyLock;
+
 use ibid_model::{
     Block, Data, Document, Image, Json, OtherBlock, Outcome, ProviderToken, ResultPart, Text, TextBlock,
     Thinking, TokenUse, ToolResult, ToolUse,
@@ -13,6 +15,9 @@ use super::tools;
 
 /// The provider whose tokens stand in these rows.
 pub(super) const PROVIDER: &str = "anthropic";
+
+/// The same as text that all blocks share.
+static PROVIDER_TEXT: LazyLock<Text> = LazyLock::new(|| Text::from(PROVIDER));
 
 /// Reads blocks. `raw` gives the text of the block at a position, for kinds without a type; it
 /// is asked only when one occurs.
@@ -35,8 +40,7 @@ impl<'a> Blocks<'a> {
     pub(super) fn read(&mut self, content: RowContent<'_>) -> Result<Vec<Block>, serde_json::Error> {
         match content {
             RowContent::Absent => Ok(Vec::new()),
-            RowContent::Text(text) if text.is_empty() => Ok(Vec::new()),
-            RowContent::Text(text) => Ok(vec![Block::text(Text::from_cow(self.whole, text))]),
+            RowContent::Text(text) => Ok(text.text(self.whole)?.map(Block::text).into_iter().collect()),
             RowContent::Blocks(rows) => {
                 let results = rows.iter().filter(|row| row.kind.as_str() == Some("tool_result")).count();
                 if results != 1 {
@@ -56,13 +60,13 @@ impl<'a> Blocks<'a> {
     fn block(&mut self, at: usize, row: RowBlock<'_>) -> Result<Block, serde_json::Error> {
         let whole = self.whole;
         Ok(match row.kind.as_str() {
-            Some("text") => match row.text.text(whole) {
+            Some("text") => match row.text.text(whole)? {
                 Some(text) => Block::Text(TextBlock { text }),
                 None => self.other(at, "text"),
             },
             Some("thinking") => {
                 let tokens = token(TokenUse::Signature, row.signature, whole);
-                Block::Thinking(Thinking { text: row.thinking.text(whole).unwrap_or_default(), tokens })
+                Block::Thinking(Thinking { text: row.thinking.text(whole)?.unwrap_or_default(), tokens })
             }
             Some("redacted_thinking") => {
                 let tokens = token(TokenUse::Redacted, row.data, whole);
@@ -74,7 +78,7 @@ impl<'a> Blocks<'a> {
                 let id = row.id.text(whole).unwrap_or_default();
                 Block::ToolUse(ToolUse { id: id.into(), name, tool, extra })
             }
-            Some("tool_result") => Block::ToolResult(self.result(at, row)),
+            Some("tool_result") => Block::ToolResult(self.result(at, row)?),
             Some("image") => match image(row.source, whole) {
                 Some(image) => Block::Image(image),
                 None => self.other(at, "image"),
@@ -90,7 +94,7 @@ impl<'a> Blocks<'a> {
         })
     }
 
-    fn result(&mut self, at: usize, row: RowBlock<'_>) -> ToolResult {
+    fn result(&mut self, at: usize, row: RowBlock<'_>) -> Result<ToolResult, serde_json::Error> {
         let whole = self.whole;
         let structured = self.structured.filter(|raw| raw.get() != "null");
         let interrupted = structured.is_some_and(|raw| was_interrupted(raw.get()));
@@ -102,38 +106,37 @@ impl<'a> Blocks<'a> {
         };
         let content = match row.content {
             RowContent::Absent => Vec::new(),
-            RowContent::Text(text) if text.is_empty() => Vec::new(),
             RowContent::Text(text) => {
-                vec![ResultPart::Text(TextBlock { text: Text::from_cow(whole, text) })]
+                text.text(whole)?.map(|text| ResultPart::Text(TextBlock { text })).into_iter().collect()
             }
             RowContent::Blocks(parts) => parts
                 .into_iter()
                 .enumerate()
                 .filter(|(_, part)| part.object)
                 .map(|(place, part)| self.part(at, place, part))
-                .collect(),
+                .collect::<Result<_, _>>()?,
         };
-        ToolResult {
+        Ok(ToolResult {
             call: row.tool_use_id.text(whole).unwrap_or_default().into(),
             content,
             outcome,
             structured: structured.map(|raw| Json::part_of(whole, raw)),
-        }
+        })
     }
 
-    fn part(&mut self, at: usize, place: usize, part: RowBlock<'_>) -> ResultPart {
+    fn part(&mut self, at: usize, place: usize, part: RowBlock<'_>) -> Result<ResultPart, serde_json::Error> {
         let whole = self.whole;
         let kind = part.kind.as_str().unwrap_or_default().to_owned();
         let known = match kind.as_str() {
-            "text" => part.text.text(whole).map(|text| ResultPart::Text(TextBlock { text })),
+            "text" => part.text.text(whole)?.map(|text| ResultPart::Text(TextBlock { text })),
             "image" => image(part.source, whole).map(ResultPart::Image),
             "document" => document(part.source, part.title, whole).map(ResultPart::Document),
             _ => None,
         };
-        known.unwrap_or_else(|| {
+        Ok(known.unwrap_or_else(|| {
             let json = self.raw_part(at, place).unwrap_or_else(Json::null);
             ResultPart::Other(OtherBlock { kind: kind.into(), json })
-        })
+        }))
     }
 
     fn other(&mut self, at: usize, kind: &str) -> Block {
@@ -185,7 +188,7 @@ struct Interrupted {
 }
 
 fn token(usage: TokenUse, value: Str<'_>, whole: &Text) -> Vec<ProviderToken> {
-    let token = |value| ProviderToken { usage, provider: Some(Text::from(PROVIDER)), value };
+    let token = |value| ProviderToken { usage, provider: Some(PROVIDER_TEXT.clone()), value };
     value.filled(whole).map(token).into_iter().collect()
 }
 

@@ -7,7 +7,7 @@ use ibid_model::{Argument, Json, Replacement, Text, TodoItem};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::lenient::Str;
+use super::lenient::{Str, Written};
 
 /// More arguments than any tool has; such an input stays raw, so that looking for an argument
 /// stays cheap.
@@ -46,15 +46,11 @@ impl<'a> Input<'a> {
     /// When it is a string that cannot be read (a lone surrogate).
     pub(super) fn text(&mut self, name: &str) -> Result<Option<Text>, serde_json::Error> {
         let Some(raw) = self.get(name) else { return Ok(None) };
-        let Some(inner) = raw.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
-            return Ok(None);
-        };
-        let text = match memchr::memchr(b'\\', inner.as_bytes()) {
-            None => Text::part_of(self.whole, inner),
-            Some(_) => Text::from(serde_json::from_str::<String>(raw.get())?),
-        };
-        self.take(name);
-        Ok(Some(text))
+        let text = Written::of(raw).text(self.whole)?;
+        if text.is_some() {
+            self.take(name);
+        }
+        Ok(text)
     }
 
     /// Takes a value of a type; one of another type stays.

@@ -8,6 +8,7 @@ use std::fmt;
 
 use ibid_model::Text;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 /// The methods of a visitor for values that are not of the type it looks for: they read as the
 /// default.
@@ -75,6 +76,31 @@ impl<'de> Deserialize<'de> for Str<'de> {
             other_types_are_absent!(scalar, list, object);
         }
         deserializer.deserialize_any(Strings)
+    }
+}
+
+/// A string as it stands in the row; anything else is none. It is for long strings: one with
+/// escapes is not decoded before somebody reads it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Written<'a>(Option<&'a RawValue>);
+
+impl<'a> Written<'a> {
+    pub(super) fn of(raw: &'a RawValue) -> Written<'a> {
+        Written(raw.get().starts_with('"').then_some(raw))
+    }
+
+    /// The string as text that shares the memory of `whole`.
+    ///
+    /// # Errors
+    /// When it holds a lone surrogate.
+    pub(super) fn text(self, whole: &Text) -> Result<Option<Text>, serde_json::Error> {
+        self.0.map(|raw| Text::of_json_string(whole, raw)).transpose()
+    }
+}
+
+impl<'de> Deserialize<'de> for Written<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&RawValue>::deserialize(deserializer).map(Written::of)
     }
 }
 

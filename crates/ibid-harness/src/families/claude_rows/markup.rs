@@ -43,10 +43,10 @@ pub(super) fn is_mistakable(text: &Text) -> bool {
 /// The command that a text is, when it is nothing but the tags of one: `<command-name>`, and
 /// perhaps `<command-message>`, `<command-args>` and `<command-contents>`, in any order.
 pub(super) fn command(text: &Text) -> Option<Command> {
-    let mut rest = text.trim();
-    if !rest.starts_with("<command-") {
+    if !text.to_str().trim_start().starts_with("<command-") {
         return None;
     }
+    let mut rest = text.trim();
     let (mut name, mut args) = (None, None);
     while !rest.is_empty() {
         let (tag, after) = rest.strip_prefix('<')?.split_once('>')?;

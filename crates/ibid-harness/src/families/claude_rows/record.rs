@@ -279,7 +279,7 @@ fn user_origin(row: &Row<'_>, blocks: &[Block]) -> Origin {
         Block::Text(text) => Some(&text.text),
         _ => None,
     });
-    let mark = first.and_then(|text| markup::mark(text));
+    let mark = first.and_then(|text| markup::mark(&text.to_str()));
     match row.origin.kind.as_str() {
         // What the row says is worth more than what its text looks like.
         Some(HUMAN) => return Origin::Person,

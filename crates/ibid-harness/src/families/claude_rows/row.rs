@@ -3,13 +3,14 @@
 //! Borrowed from the text of the line; keys that Ibid has no use for are skipped, and stay in
 //! the carrier. Seen with the rows of Claude Code 1.0.60 to 2.1.332.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::lenient::{Count, Fields, Flag, Link, Str, elements, other_types_are_absent, read_fields, skip};
+use super::lenient::{
+    Count, Fields, Flag, Link, Str, Written, elements, other_types_are_absent, read_fields, skip,
+};
 
 /// A row. Names are those of the JSON keys, in the words of the model.
 #[derive(Debug, Default)]
@@ -270,31 +271,20 @@ pub(super) enum RowContent<'a> {
     #[default]
     Absent,
     /// One string.
-    Text(Cow<'a, str>),
+    Text(Written<'a>),
     /// Blocks.
     Blocks(Vec<RowBlock<'a>>),
 }
 
 impl<'de> Deserialize<'de> for RowContent<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Contents;
-        impl<'de> Visitor<'de> for Contents {
-            type Value = RowContent<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or blocks")
-            }
-            fn visit_borrowed_str<E: Error>(self, string: &'de str) -> Result<RowContent<'de>, E> {
-                Ok(RowContent::Text(Cow::Borrowed(string)))
-            }
-            fn visit_str<E: Error>(self, string: &str) -> Result<RowContent<'de>, E> {
-                Ok(RowContent::Text(Cow::Owned(string.to_owned())))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<RowContent<'de>, A::Error> {
-                elements(list).map(RowContent::Blocks)
-            }
-            other_types_are_absent!(scalar, object);
+        let raw = <&RawValue>::deserialize(deserializer)?;
+        match raw.get().as_bytes() {
+            [b'"', b'"'] => Ok(RowContent::Blocks(Vec::new())),
+            [b'"', ..] => Ok(RowContent::Text(Written::of(raw))),
+            [b'[', ..] => serde_json::from_str(raw.get()).map(RowContent::Blocks).map_err(D::Error::custom),
+            _ => Ok(RowContent::Absent),
         }
-        deserializer.deserialize_any(Contents)
     }
 }
 
@@ -304,8 +294,8 @@ pub(super) struct RowBlock<'a> {
     /// Whether it is an object at all.
     pub(super) object: bool,
     pub(super) kind: Str<'a>,
-    pub(super) text: Str<'a>,
-    pub(super) thinking: Str<'a>,
+    pub(super) text: Written<'a>,
+    pub(super) thinking: Written<'a>,
     pub(super) signature: Str<'a>,
     /// `data` of redacted thinking.
     pub(super) data: Str<'a>,
