@@ -1,6 +1,6 @@
 //! What a conversation says, apart from how it is cut into messages.
 
-use crate::{Block, Message, Outcome, ResultPart, Role, Text, Tool};
+use crate::{Block, CallId, Message, Outcome, ResultPart, Role, Text, Tool};
 use foldhash::HashMap;
 
 /// One thing that was said or done. Two sessions with equal essences tell a model the same story.
@@ -20,36 +20,50 @@ pub enum Essence {
 /// The essence of messages in order. Thinking is not part of it, and blank text is nothing.
 #[must_use]
 pub fn essence<'a>(messages: impl IntoIterator<Item = &'a Message>) -> Vec<Essence> {
-    let mut said = Vec::new();
-    let mut calls: HashMap<&str, usize> = HashMap::default();
-    let mut called = 0;
-    for message in messages {
-        for block in &message.blocks {
-            match block {
-                Block::Text(text) if text.text.is_blank() => {}
-                Block::Text(text) => said.push(Essence::Text(message.role, text.text.clone())),
-                Block::Thinking(_) => {}
-                Block::ToolUse(call) => {
-                    said.push(Essence::Call(called, call.tool.clone()));
-                    calls.insert(call.id.as_str(), called);
-                    called += 1;
-                }
-                Block::ToolResult(result) => {
-                    let number = calls.get(result.call.as_str()).copied();
-                    let failed = matches!(result.outcome, Outcome::Error | Outcome::Interrupted);
-                    let others = result.content.iter().filter_map(|part| match part {
-                        ResultPart::Text(_) => None,
-                        ResultPart::Image(image) => Some(Block::Image(image.clone())),
-                        ResultPart::Document(document) => Some(Block::Document(document.clone())),
-                        ResultPart::Other(other) => Some(Block::Other(other.clone())),
-                    });
-                    said.push(Essence::Result(number, result.text(), others.collect(), failed));
-                }
-                other => said.push(Essence::Other(message.role, other.clone())),
-            }
-        }
+    let mut essences = Essences::default();
+    messages.into_iter().flat_map(|message| essences.of(message)).collect()
+}
+
+/// Finds the essence of messages one after the other: [`essence`] for a session that is not to be
+/// in memory twice.
+#[derive(Debug, Default)]
+pub struct Essences {
+    numbers: HashMap<CallId, usize>,
+    calls: usize,
+}
+
+impl Essences {
+    /// What the next message says.
+    #[must_use]
+    pub fn of(&mut self, message: &Message) -> Vec<Essence> {
+        message.blocks.iter().filter_map(|block| self.of_block(message.role, block)).collect()
     }
-    said
+
+    fn of_block(&mut self, role: Role, block: &Block) -> Option<Essence> {
+        Some(match block {
+            Block::Text(text) if text.text.is_blank() => return None,
+            Block::Text(text) => Essence::Text(role, text.text.clone()),
+            Block::Thinking(_) => return None,
+            Block::ToolUse(call) => {
+                let number = self.calls;
+                self.calls += 1;
+                self.numbers.insert(call.id.clone(), number);
+                Essence::Call(number, call.tool.clone())
+            }
+            Block::ToolResult(result) => {
+                let number = self.numbers.get(&result.call).copied();
+                let failed = matches!(result.outcome, Outcome::Error | Outcome::Interrupted);
+                let others = result.content.iter().filter_map(|part| match part {
+                    ResultPart::Text(_) => None,
+                    ResultPart::Image(image) => Some(Block::Image(image.clone())),
+                    ResultPart::Document(document) => Some(Block::Document(document.clone())),
+                    ResultPart::Other(other) => Some(Block::Other(other.clone())),
+                });
+                Essence::Result(number, result.text(), others.collect(), failed)
+            }
+            other => Essence::Other(role, other.clone()),
+        })
+    }
 }
 
 /// A rough number of tokens: a quarter of the bytes of all text, calls and results, and 1,500 for
@@ -61,14 +75,14 @@ pub fn estimated_tokens<'a>(messages: impl IntoIterator<Item = &'a Message>) -> 
     for message in messages {
         for block in &message.blocks {
             match block {
-                Block::Text(text) => bytes += text.text.len(),
+                Block::Text(text) => bytes += text.text.to_str().len(),
                 Block::ToolUse(call) => {
                     bytes += serde_json::to_string(&call.tool).map_or(0, |json| json.len())
                 }
                 Block::ToolResult(result) => {
                     for part in &result.content {
                         match part {
-                            ResultPart::Text(text) => bytes += text.text.len(),
+                            ResultPart::Text(text) => bytes += text.text.to_str().len(),
                             ResultPart::Image(_) | ResultPart::Document(_) => pictures += 1,
                             ResultPart::Other(other) => bytes += other.json.as_str().len(),
                         }

@@ -195,7 +195,7 @@ impl Finding {
     /// The same finding at a database row.
     #[must_use]
     pub fn at_row(mut self, table: impl Into<Text>, key: impl Into<Text>) -> Finding {
-        self.extent = Some(Extent::Row { table: table.into(), key: key.into() });
+        self.extent = Some(Extent::row(table, key));
         self
     }
 
@@ -222,7 +222,7 @@ impl fmt::Display for Finding {
         match (&self.line, &self.extent) {
             (Some(line), _) => write!(f, ", line {line}")?,
             (None, Some(Extent::Bytes { start, end })) => write!(f, ", bytes {start} to {end}")?,
-            (None, Some(Extent::Row { table, key })) => write!(f, ", {table} row {key}")?,
+            (None, Some(Extent::Row(row))) => write!(f, ", {} row {}", row.table, row.key)?,
             _ => {}
         }
         if self.count > 1 {

@@ -56,7 +56,7 @@ pub use block::{
     Block, Command, Data, Document, Image, OtherBlock, ProviderToken, TextBlock, Thinking, TokenUse,
 };
 pub use document::{DocumentError, SessionDocument, VERSION, schema};
-pub use essence::{Essence, essence, estimated_tokens};
+pub use essence::{Essence, Essences, essence, estimated_tokens};
 pub use event::{Event, EventKind};
 pub use finding::{Finding, FindingKind, Severity};
 pub use ids::{CallId, MessageId, SessionId};
@@ -64,9 +64,9 @@ pub use json::{Json, replace_lone_surrogates};
 pub use lineage::{Compaction, Lineage, Relation};
 pub use loss::{Loss, LossEffect, LossKind, Losses};
 pub use message::{Message, Origin, Role, StopReason};
-pub use repair::{CommandRule, Prepared, Rules, ThinkingRule, prepare};
+pub use repair::{CommandRule, Preparation, Prepared, Rules, Step, ThinkingRule, prepare};
 pub use session::{Branch, Counts, Meta, Problem, Session, Title, TitleOrigin};
-pub use source::{CarrierInfo, CarrierRole, Extent, Source};
+pub use source::{CarrierInfo, CarrierRole, Extent, RowPlace, Source};
 pub use text::Text;
 pub use time::Timestamp;
 pub use tool::{

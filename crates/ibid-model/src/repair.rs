@@ -86,32 +86,94 @@ pub struct Prepared {
 /// call ids are unique and within the alphabet; no text is blank; no message is empty.
 #[must_use]
 pub fn prepare(session: &Session, selection: &Selection, rules: &Rules) -> Prepared {
-    let view = session.view(selection);
-    let mut losses = Losses::none();
-    losses.add_many(LossKind::SideBranch, view.on_other_branches as u64, None, None);
-    losses.add_many(LossKind::BeforeCompaction, view.before_compaction as u64, None, None);
-    losses.add_many(LossKind::CompactionSummary, view.summaries_left_out as u64, None, None);
-    companions(session, &mut losses);
-    let mut pending: VecDeque<(usize, &Compaction)> = view.compactions.iter().copied().collect();
-    let mut repair =
-        Repair { rules, losses, messages: Vec::new(), ids: Ids::default(), view: &view.messages };
-    let mut compactions = Vec::new();
-    let mut results = Results::gather(&view.messages);
-    for (at, message) in view.messages.iter().enumerate() {
-        while let Some((_, compaction)) = pending.pop_front_if(|(before, _)| *before <= at) {
-            compactions.push((repair.messages.len(), compaction.clone()));
+    let mut preparation = Preparation::new(session, selection, rules);
+    let (mut messages, mut compactions) = (Vec::new(), Vec::new());
+    for step in &mut preparation {
+        match step {
+            Step::Message(message) => messages.push(message),
+            Step::Compaction(compaction) => compactions.push((messages.len(), compaction.clone())),
         }
-        repair.take(message, at, &mut results);
     }
-    compactions
-        .extend(pending.into_iter().map(|(_, compaction)| (repair.messages.len(), compaction.clone())));
-    repair.losses.add_many(LossKind::OrphanResult, results.left() as u64, None, None);
-    let Repair { mut messages, losses, .. } = repair;
-    let mut parent: Option<MessageId> = None;
-    for message in &mut messages {
-        message.parent = parent.replace(message.id.clone());
+    Prepared { messages, compactions, losses: preparation.into_losses() }
+}
+
+/// What comes next in a conversation that a target can take.
+#[derive(Debug)]
+pub enum Step<'a> {
+    /// A message, the child of the one before it.
+    Message(Message),
+    /// The history before this was compacted.
+    Compaction(&'a Compaction),
+}
+
+/// The same as [`prepare`], one message at a time, so that a long session need not be in memory
+/// twice.
+pub struct Preparation<'a> {
+    rules: Rules,
+    view: Vec<&'a Message>,
+    /// The message of the view that is next.
+    at: usize,
+    pending: VecDeque<(usize, &'a Compaction)>,
+    results: Results<'a>,
+    ids: Ids,
+    losses: Losses,
+    /// What became of the message that was taken last.
+    messages: VecDeque<Message>,
+    parent: Option<MessageId>,
+}
+
+impl<'a> Preparation<'a> {
+    /// Begins with the first message that the selection picks.
+    #[must_use]
+    pub fn new(session: &'a Session, selection: &Selection, rules: &Rules) -> Preparation<'a> {
+        let view = session.view(selection);
+        let mut losses = Losses::none();
+        losses.add_many(LossKind::SideBranch, view.on_other_branches as u64, None, None);
+        losses.add_many(LossKind::BeforeCompaction, view.before_compaction as u64, None, None);
+        losses.add_many(LossKind::CompactionSummary, view.summaries_left_out as u64, None, None);
+        companions(session, &mut losses);
+        Preparation {
+            rules: *rules,
+            at: 0,
+            pending: view.compactions.into(),
+            results: Results::gather(&view.messages),
+            view: view.messages,
+            ids: Ids::default(),
+            losses,
+            messages: VecDeque::new(),
+            parent: None,
+        }
     }
-    Prepared { messages, compactions, losses }
+
+    /// What had to be changed or left behind in all that the iterator gave; of one that was read
+    /// to its end, the results that answer no call too.
+    #[must_use]
+    pub fn into_losses(mut self) -> Losses {
+        if self.at >= self.view.len() {
+            self.losses.add_many(LossKind::OrphanResult, self.results.left() as u64, None, None);
+        }
+        self.losses
+    }
+}
+
+impl<'a> Iterator for Preparation<'a> {
+    type Item = Step<'a>;
+
+    fn next(&mut self) -> Option<Step<'a>> {
+        loop {
+            if let Some(mut message) = self.messages.pop_front() {
+                message.parent = self.parent.replace(message.id.clone());
+                return Some(Step::Message(message));
+            }
+            let message = self.view.get(self.at).copied();
+            let due = |(before, _): &mut (usize, &Compaction)| message.is_none() || *before <= self.at;
+            if let Some((_, compaction)) = self.pending.pop_front_if(due) {
+                return Some(Step::Compaction(compaction));
+            }
+            self.take(message?, self.at);
+            self.at += 1;
+        }
+    }
 }
 
 /// What lies beside the conversation goes with no conversion.
@@ -189,16 +251,8 @@ impl Ids {
 /// The namespace of call ids that are derived from ones a target refuses.
 const CALL_NAMESPACE: uuid::Uuid = uuid::Uuid::from_u128(0x5d0c_9a52_6f0e_4a43_9c55_1b1d_0c61_7ad1);
 
-struct Repair<'a> {
-    rules: &'a Rules,
-    losses: Losses,
-    messages: Vec<Message>,
-    ids: Ids,
-    view: &'a [&'a Message],
-}
-
-impl Repair<'_> {
-    fn take(&mut self, message: &Message, at: usize, results: &mut Results<'_>) {
+impl Preparation<'_> {
+    fn take(&mut self, message: &Message, at: usize) {
         if message.role == Role::System && !self.rules.system_messages {
             self.losses.add(LossKind::SystemMessage, None, Some(&message.id));
             return;
@@ -224,7 +278,7 @@ impl Repair<'_> {
                     self.losses.add(LossKind::UnknownBlock, Some("tool_use"), Some(&message.id));
                 }
                 Block::ToolUse(call) => {
-                    let (call, answer) = self.call(call, message, at, results);
+                    let (call, answer) = self.call(call, message, at);
                     kept.push(Block::ToolUse(call));
                     answers.push(answer);
                 }
@@ -261,7 +315,7 @@ impl Repair<'_> {
             }
             _ => {}
         }
-        self.messages.push(copy);
+        self.messages.push_back(copy);
         if !answers.is_empty() {
             self.answer(message, answers);
         }
@@ -274,7 +328,7 @@ impl Repair<'_> {
         message.inherited = call.inherited;
         message.sidechain = call.sidechain;
         message.blocks = answers.into_iter().map(Block::ToolResult).collect();
-        self.messages.push(message);
+        self.messages.push_back(message);
     }
 
     /// Whether something other than results stands between a call and its result.
@@ -285,13 +339,7 @@ impl Repair<'_> {
             .any(|message| message.blocks.iter().any(|block| !matches!(block, Block::ToolResult(_))))
     }
 
-    fn call(
-        &mut self,
-        call: &ToolUse,
-        message: &Message,
-        at: usize,
-        results: &mut Results<'_>,
-    ) -> (ToolUse, ToolResult) {
+    fn call(&mut self, call: &ToolUse, message: &Message, at: usize) -> (ToolUse, ToolResult) {
         let id = self.ids.assign(&call.id, self.rules.call_id_bytes);
         if id != call.id {
             self.losses.add(LossKind::CallIdChanged, None, Some(&message.id));
@@ -299,7 +347,7 @@ impl Repair<'_> {
         let mut copy = call.clone();
         copy.id = id.clone();
         self.clean_call(&mut copy, message);
-        let answer = match results.take(&call.id, at) {
+        let answer = match self.results.take(&call.id, at) {
             Some((place, result)) => {
                 let mut result = result.clone();
                 result.call = id;

@@ -18,14 +18,26 @@ pub enum Extent {
         end: u64,
     },
     /// One row of a database.
-    Row {
-        /// The table.
-        table: Text,
-        /// The primary key, as text.
-        key: Text,
-    },
+    Row(Box<RowPlace>),
     /// The carrier as a whole.
     Whole,
+}
+
+/// The place of one row of a database.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct RowPlace {
+    /// The table.
+    pub table: Text,
+    /// The primary key, as text.
+    pub key: Text,
+}
+
+impl Extent {
+    /// The row of `table` whose primary key is `key`.
+    #[must_use]
+    pub fn row(table: impl Into<Text>, key: impl Into<Text>) -> Extent {
+        Extent::Row(Box::new(RowPlace { table: table.into(), key: key.into() }))
+    }
 }
 
 /// What one fact of a session was read from. A message may have several sources (Claude Code
@@ -48,7 +60,7 @@ impl Source {
     /// The row of `table` whose primary key is `key`.
     #[must_use]
     pub fn row(carrier: u32, table: impl Into<Text>, key: impl Into<Text>) -> Source {
-        Source { carrier, extent: Extent::Row { table: table.into(), key: key.into() } }
+        Source { carrier, extent: Extent::row(table, key) }
     }
 
     /// The whole of a carrier.

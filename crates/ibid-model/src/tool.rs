@@ -307,7 +307,7 @@ impl ToolResult {
         let mut joined = format!("{first}\n{second}");
         for text in texts {
             joined.push('\n');
-            joined.push_str(text);
+            joined.push_str(&text.to_str());
         }
         Text::from(joined)
     }

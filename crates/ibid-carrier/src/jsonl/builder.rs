@@ -15,6 +15,13 @@ pub struct Builder {
     bytes: Vec<u8>,
 }
 
+/// A document over this size gets the room of a large one at once.
+const LARGE: usize = 4 << 20;
+
+/// The room of a large document. Growing step by step leaves a gap in memory behind each step;
+/// room this large is a mapping of its own, which grows in place and takes memory as it is filled.
+const ROOM: usize = 64 << 20;
+
 impl Builder {
     /// A builder without lines.
     #[must_use]
@@ -59,7 +66,8 @@ impl Builder {
 
     /// The document.
     #[must_use]
-    pub fn finish(self) -> Document {
+    pub fn finish(mut self) -> Document {
+        self.bytes.shrink_to_fit();
         Document::from_bytes(self.bytes)
     }
 
@@ -72,6 +80,9 @@ impl Builder {
             self.bytes.extend_from_slice(&line);
         }
         self.bytes.push(b'\n');
+        if self.bytes.len() > LARGE && self.bytes.capacity() < ROOM {
+            self.bytes.reserve_exact(ROOM - self.bytes.len());
+        }
     }
 }
 

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use foldhash::{HashMap, HashSet};
 
 use ibid_model::{
-    Block, Compaction, Data, LossKind, Losses, Message, ModelCall, Origin, Prepared, ResultPart, Role,
-    Session, Text, TextBlock, Timestamp, ToolResult, ToolUse, Usage,
+    Block, CallId, Compaction, Data, LossKind, Losses, Message, ModelCall, Origin, Preparation, ResultPart,
+    Role, Selection, Session, Step, Text, TextBlock, Timestamp, ToolResult, ToolUse, Usage,
 };
 use serde::Serialize;
 
@@ -16,6 +16,7 @@ use super::item;
 use super::lines::Lines;
 use super::records::Tokens;
 use super::tools::{self, Input};
+use super::write::RULES;
 
 #[derive(Serialize)]
 struct MessageItem<'a> {
@@ -99,103 +100,117 @@ struct Compacted<'a> {
     message: &'a str,
 }
 
+/// What has to be known of messages before the first of them is written.
+pub(super) struct Outline {
+    /// The first time that a message has.
+    pub(super) first: Option<Timestamp>,
+    /// The model that answers at each message: the one of the next message of the model.
+    models: Vec<Option<Text>>,
+}
+
+impl Outline {
+    /// The outline of what is picked, and what is lost before anything is written. The messages
+    /// are made once for it and once to be written, since all of them at once take as much memory
+    /// as the session.
+    pub(super) fn of(session: &Session, selection: &Selection) -> (Outline, Losses) {
+        let mut outline = Outline { first: None, models: Vec::new() };
+        let mut preparation = Preparation::new(session, selection, &RULES);
+        for step in &mut preparation {
+            if let Step::Message(message) = step {
+                outline.first = outline.first.or(message.at);
+                outline.models.push(message.model);
+            }
+        }
+        let last = outline.models.iter().rev().find_map(Option::as_ref);
+        let mut next = last.or(session.meta.model.as_ref()).cloned();
+        for model in outline.models.iter_mut().rev() {
+            match model {
+                Some(model) => next = Some(model.clone()),
+                None => model.clone_from(&next),
+            }
+        }
+        (outline, preparation.into_losses())
+    }
+}
+
 /// Writes messages one after the other.
 pub(super) struct Messages<'a> {
     session: &'a Session,
-    prepared: &'a Prepared,
     started: Timestamp,
     cwd: &'a str,
     lines: &'a mut Lines,
     losses: &'a mut Losses,
     total: Option<Tokens>,
     /// Calls that were written as custom ones, whose output is another item.
-    custom: HashSet<&'a str>,
-    model: Option<&'a Text>,
+    custom: HashSet<CallId>,
+    model: Option<Text>,
 }
 
 impl<'a> Messages<'a> {
     pub(super) fn new(
         session: &'a Session,
-        prepared: &'a Prepared,
         started: Timestamp,
         cwd: &'a str,
         lines: &'a mut Lines,
         losses: &'a mut Losses,
     ) -> Messages<'a> {
         let custom = HashSet::default();
-        Messages { session, prepared, started, cwd, lines, losses, total: None, custom, model: None }
+        Messages { session, started, cwd, lines, losses, total: None, custom, model: None }
     }
 
-    pub(super) fn write(mut self) -> Result<(), serde_json::Error> {
-        let times = self.times();
-        let models = self.models();
+    pub(super) fn write(mut self, selection: &Selection, outline: Outline) -> Result<(), serde_json::Error> {
         let mut calls = self.calls();
-        let mut compactions = self.prepared.compactions.iter().peekable();
-        for (at, message) in self.prepared.messages.iter().enumerate() {
-            let time = times.get(at).copied().unwrap_or(self.started);
-            while let Some((_, compaction)) = compactions.next_if(|(before, _)| *before <= at) {
+        let mut time = outline.first.unwrap_or(self.started);
+        let mut models = outline.models.into_iter();
+        let mut ids = 0;
+        // A compaction has the time of the message behind it.
+        let mut waiting = Vec::new();
+        for step in Preparation::new(self.session, selection, &RULES) {
+            let message = match step {
+                Step::Message(message) => message,
+                Step::Compaction(compaction) => {
+                    waiting.push(compaction);
+                    continue;
+                }
+            };
+            ids += 1;
+            time = self.time(&message).unwrap_or(time);
+            for compaction in waiting.drain(..) {
                 self.compaction(compaction, time)?;
             }
-            self.turn(models.get(at).copied().flatten(), time)?;
+            self.turn(models.next().flatten(), time)?;
             match message.role {
-                Role::User => self.user(message, time)?,
-                Role::Assistant => self.assistant(message, time)?,
+                Role::User => self.user(&message, time)?,
+                Role::Assistant => self.assistant(&message, time)?,
                 // The rules leave no system message.
                 Role::System => {}
             }
             for call in calls.remove(message.id.as_str()).unwrap_or_default() {
                 self.usage(call, time)?;
             }
-            self.lost_of(message);
+            self.lost_of(&message);
         }
-        let last = times.last().copied().unwrap_or(self.started);
-        for (_, compaction) in compactions {
+        // Without a message there is no time but the beginning.
+        let last = if ids == 0 { self.started } else { time };
+        for compaction in waiting {
             self.compaction(compaction, last)?;
         }
         let left: usize = calls.values().map(Vec::len).sum();
         self.losses.add_many(LossKind::Usage, left as u64, None, None);
-        let ids = self.prepared.messages.len() as u64;
         self.losses.add_many(LossKind::MessageIds, ids, None, None);
         Ok(())
     }
 
-    /// The time of each message; where it has none, the nearest known one.
-    fn times(&mut self) -> Vec<Timestamp> {
-        let messages = &self.prepared.messages;
-        let mut times = Vec::with_capacity(messages.len());
-        let mut last = messages.iter().find_map(|message| message.at).unwrap_or(self.started);
-        for message in messages {
-            match message.at {
-                Some(at) => {
-                    last = at;
-                    if Timestamp::from_milliseconds(at.as_milliseconds()) != Some(at) {
-                        self.losses.add(LossKind::Time, None, Some(&message.id));
-                    }
-                }
-                None => self.losses.add(LossKind::TimeFilled, None, Some(&message.id)),
+    /// The time of a message; one without has that of the one before.
+    fn time(&mut self, message: &Message) -> Option<Timestamp> {
+        match message.at {
+            Some(at) if Timestamp::from_milliseconds(at.as_milliseconds()) != Some(at) => {
+                self.losses.add(LossKind::Time, None, Some(&message.id));
             }
-            times.push(last);
+            Some(_) => {}
+            None => self.losses.add(LossKind::TimeFilled, None, Some(&message.id)),
         }
-        times
-    }
-
-    /// The model that answers at each message: the one of the next message of the model.
-    fn models(&self) -> Vec<Option<&'a Text>> {
-        let known = self.session.meta.model.as_ref();
-        let mut next =
-            self.prepared.messages.iter().rev().find_map(|message| message.model.as_ref()).or(known);
-        let mut models: Vec<_> = self
-            .prepared
-            .messages
-            .iter()
-            .rev()
-            .map(|message| {
-                next = message.model.as_ref().or(next);
-                next
-            })
-            .collect();
-        models.reverse();
-        models
+        message.at
     }
 
     /// The session's own calls by the message they made, and under no name those that made none.
@@ -216,10 +231,11 @@ impl<'a> Messages<'a> {
         self.lines.push(at, "event_msg", payload)
     }
 
-    fn turn(&mut self, model: Option<&'a Text>, at: Timestamp) -> Result<(), serde_json::Error> {
-        let Some(model) = model.filter(|model| Some(*model) != self.model) else { return Ok(()) };
+    fn turn(&mut self, model: Option<Text>, at: Timestamp) -> Result<(), serde_json::Error> {
+        let Some(model) = model.filter(|model| Some(model) != self.model.as_ref()) else { return Ok(()) };
+        self.lines.push(at, "turn_context", &TurnContext { cwd: self.cwd, model: &model })?;
         self.model = Some(model);
-        self.lines.push(at, "turn_context", &TurnContext { cwd: self.cwd, model })
+        Ok(())
     }
 
     fn compaction(&mut self, compaction: &'a Compaction, at: Timestamp) -> Result<(), serde_json::Error> {
@@ -243,7 +259,7 @@ impl<'a> Messages<'a> {
         }
     }
 
-    fn user(&mut self, message: &'a Message, at: Timestamp) -> Result<(), serde_json::Error> {
+    fn user(&mut self, message: &Message, at: Timestamp) -> Result<(), serde_json::Error> {
         let mut items = Vec::new();
         for block in &message.blocks {
             match block {
@@ -280,7 +296,7 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    fn assistant(&mut self, message: &'a Message, at: Timestamp) -> Result<(), serde_json::Error> {
+    fn assistant(&mut self, message: &Message, at: Timestamp) -> Result<(), serde_json::Error> {
         // Texts are read as one message only behind a call.
         let (mut said, mut calls, mut split) = (false, false, false);
         for block in &message.blocks {
@@ -318,7 +334,7 @@ impl<'a> Messages<'a> {
         Ok(())
     }
 
-    fn call(&mut self, call: &'a ToolUse, message: &Message, at: Timestamp) -> Result<(), serde_json::Error> {
+    fn call(&mut self, call: &ToolUse, message: &Message, at: Timestamp) -> Result<(), serde_json::Error> {
         let encoded = tools::encode(call);
         let name = encoded.call.name.as_str();
         if encoded.kept {
@@ -337,7 +353,7 @@ impl<'a> Messages<'a> {
                 self.item(at, &FunctionCall { r#type: "function_call", name, arguments, call_id })
             }
             Input::Free(input) => {
-                self.custom.insert(call_id);
+                self.custom.insert(call.id.clone());
                 let r#type = "custom_tool_call";
                 self.item(at, &CustomCall { r#type, status: "completed", call_id, name, input })
             }

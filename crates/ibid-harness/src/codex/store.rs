@@ -15,7 +15,7 @@ use super::codec::{header, read_records};
 use super::files::{self, FOLDERS, Group, History};
 use super::names::RolloutName;
 use super::records::Body;
-use super::{Codex, DECLARATION, Rollout, Rollouts, children, describe, names, scan, thread_names};
+use super::{Codex, DECLARATION, Rollout, Rollouts, children, describe, names, scan, thread_names, whole};
 use crate::core::open::lock_holder;
 use crate::core::scan::{Control, Cursor, Sink, Wants};
 use crate::core::{
@@ -301,8 +301,14 @@ fn save(
 
 /// The time of the first record that has one.
 fn first_time(document: &Document) -> Option<ibid_model::Timestamp> {
-    let (items, _) = read_records(document);
-    items.iter().find_map(|item| item.value.at.known())
+    if let Some(items) = whole::records(document) {
+        return items.iter().find_map(|item| item.value.at.known());
+    }
+    // Mostly the first line has one.
+    document.lines().find_map(|line| {
+        let (items, _) = read_records(&Document::from_bytes(document.shared_bytes().slice_ref(line.bytes)));
+        items.iter().find_map(|item| item.value.at.known())
+    })
 }
 
 /// Where a rollout goes: where it was, or by its name, or by its first time.

@@ -7,18 +7,18 @@
 
 use ibid_model::{
     CommandRule, LossKind, Losses, Relation, Rules, Session, SessionId, ThinkingRule, Timestamp, TitleOrigin,
-    prepare,
 };
 use serde::Serialize;
 
 use super::lines::Lines;
-use super::messages::Messages;
+use super::messages::{Messages, Outline};
 use super::{Codex, DECLARATION, Rollout, Rollouts, names};
 use crate::core::{CodecError, Converted, Target, Transcript, conversion_name, derived_uuid_v7};
 
 /// What Codex accepts. Thinking is shown to people by an event and not sent, since the provider
 /// takes only what it encrypted itself.
-const RULES: Rules = Rules { thinking: ThinkingRule::Text, commands: CommandRule::Text, ..Rules::STRICT };
+pub(super) const RULES: Rules =
+    Rules { thinking: ThinkingRule::Text, commands: CommandRule::Text, ..Rules::STRICT };
 
 /// The version whose form is written, where the source names none of Codex.
 const WRITTEN_AS: &str = "0.140.0";
@@ -72,10 +72,8 @@ pub(super) fn from_common(
     session: &Session,
     target: &Target,
 ) -> Result<Converted<Transcript<Codex>>, CodecError> {
-    let prepared = prepare(session, &target.selection, &RULES);
-    let mut losses = prepared.losses.clone();
-    let first = prepared.messages.iter().find_map(|message| message.at);
-    let started = session.meta.started.or(first).or_else(|| Timestamp::from_milliseconds(0));
+    let (outline, mut losses) = Outline::of(session, &target.selection);
+    let started = session.meta.started.or(outline.first).or_else(|| Timestamp::from_milliseconds(0));
     let Some(started) = started else {
         let reason = "it has no time at all".to_owned();
         return Err(CodecError::Inexpressible { harness: DECLARATION.name, reason });
@@ -113,7 +111,7 @@ pub(super) fn from_common(
     };
     let mut lines = Lines::default();
     lines.push(started, "session_meta", &meta)?;
-    Messages::new(session, &prepared, started, &cwd, &mut lines, &mut losses).write()?;
+    Messages::new(session, started, &cwd, &mut lines, &mut losses).write(&target.selection, outline)?;
     of_the_session(session, target, &id, &cwd, &mut losses);
     let document = lines.finish();
     let files = vec![Rollout { document, place: Some(names::place(started, id.as_str())), stored: None }];

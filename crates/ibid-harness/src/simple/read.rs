@@ -275,7 +275,7 @@ impl Reader {
 }
 
 fn place(number: usize) -> Extent {
-    Extent::Row { table: "messages".into(), key: number.to_string().into() }
+    Extent::row("messages", number.to_string())
 }
 
 fn stop_reason(json: &Json) -> Option<StopReason> {

@@ -120,6 +120,8 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     let has_cwd = wishes.cwd.is_some() || material.parent.session.meta.cwd.is_some();
     let transfer = output::with_patience("converting", || prepare(machine, &material, &wishes))
         .map_err(|error| refusal(error, wishes.to, has_cwd))?;
+    // What was made is read back while it is written: the source need not be in memory beside it.
+    drop(material);
     transfer.carry_out(machine, arguments.target.is_dry_run())?;
     Ok(Exit::Done)
 }

@@ -52,6 +52,8 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     let has_cwd = wishes.cwd.is_some() || material.parent.session.meta.cwd.is_some();
     let transfer = output::with_patience("converting", || prepare(machine, &material, &wishes))
         .map_err(|error| refusal(error, wishes.to, has_cwd))?;
+    // As in `convert`.
+    drop((text, material));
     transfer.carry_out(machine, arguments.target.is_dry_run())?;
     Ok(Exit::Done)
 }

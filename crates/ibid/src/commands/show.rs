@@ -196,8 +196,8 @@ fn raw_selected(transcript: &AnyTranscript, session: &Session, selection: &Selec
             Extent::Bytes { start, end } => {
                 places.insert((source.carrier, *start, *end));
             }
-            Extent::Row { table, key } => {
-                let row = (source.carrier, table.as_str(), key.as_str());
+            Extent::Row(row) => {
+                let row = (source.carrier, row.table.as_str(), row.key.as_str());
                 if !rows.contains(&row) {
                     rows.push(row);
                 }

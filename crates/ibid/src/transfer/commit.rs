@@ -5,7 +5,7 @@ use std::io;
 use anyhow::{Result, anyhow};
 use ibid_carrier::plan::{Action, Committed, Point, When};
 use ibid_harness::Reference;
-use ibid_model::{Selection, SessionId, essence};
+use ibid_model::{Essences, Selection, SessionId};
 
 use super::{Made, Transfer};
 use crate::machine::Machine;
@@ -71,11 +71,23 @@ impl Transfer {
         if common.session.id != made.id {
             return Err(anyhow!("{name} reads the id {} instead of {}", common.session.id, made.id));
         }
-        let says = essence(common.session.view(&Selection::default()).messages);
-        if says != made.says {
-            let (read, meant) = (says.len(), made.says.len());
+        let mut meant = made.says.iter();
+        let mut essences = Essences::default();
+        let mut read = 0;
+        for message in common.session.view(&Selection::default()).messages {
+            for essence in essences.of(message) {
+                read += 1;
+                if meant.next() != Some(&essence) {
+                    return Err(anyhow!(
+                        "{name} reads part {read} of the conversation otherwise than was meant"
+                    ));
+                }
+            }
+        }
+        if read < made.says.len() {
             return Err(anyhow!(
-                "{name} reads {read} parts of the conversation where {meant} were meant, or other ones"
+                "{name} reads {read} parts of the conversation where {} were meant",
+                made.says.len()
             ));
         }
         machine.describe(self.to, &made.reference)?;

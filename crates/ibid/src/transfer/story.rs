@@ -1,8 +1,10 @@
 //! Whether two sessions tell a model the same story.
 
+use std::collections::VecDeque;
+
 use ibid_model::{
-    Block, Data, Document, Essence, Json, LossKind, Losses, Role, Rules, Selection, Session, Text, Tool,
-    essence, prepare,
+    Block, Data, Document, Essence, Essences, Json, LossKind, Losses, Preparation, Role, Rules, Selection,
+    Session, Step, Text, Tool,
 };
 
 /// What the result says otherwise than the source, beyond what the losses name; none when they
@@ -19,39 +21,105 @@ pub(super) fn difference(
 ) -> Option<String> {
     let allowed = Allowed::by(losses);
     let whole = Selection { from_compaction: selection.from_compaction, ..Selection::default() };
-    let say = |session: &Session, selection: &Selection| {
-        essence(&prepare(session, selection, &Rules::STRICT).messages)
-    };
-    let said = say(source, selection);
-    let heard = told(say(result, &whole), &allowed);
+    let told = |as_text| Story::of(source, selection, &allowed, as_text);
+    let heard = || Story::of(result, &whole, &allowed, false);
+    let difference = first_difference(told(false), heard(), &allowed)?;
     // A document of text may be there as its text, when a loss speaks of documents.
-    let as_text = allowed.documents.then(|| told(with_documents_as_text(said.clone()), &allowed));
-    let difference = first_difference(&told(said, &allowed), &heard, &allowed)?;
-    match as_text {
-        Some(said) => first_difference(&said, &heard, &allowed).map(|_| difference),
-        None => Some(difference),
+    match allowed.documents {
+        true => first_difference(told(true), heard(), &allowed).map(|_| difference),
+        false => Some(difference),
     }
 }
 
-fn with_documents_as_text(said: Vec<Essence>) -> Vec<Essence> {
-    let as_text = |part| match part {
-        Essence::Other(role, Block::Document(Document { data: Data::Text(text), .. })) => {
-            Essence::Text(role, text)
+/// Both stories are told one part at a time, so that neither is in memory as a whole.
+fn first_difference(mut told: Story<'_>, mut heard: Story<'_>, allowed: &Allowed) -> Option<String> {
+    let mut number = 0;
+    loop {
+        number += 1;
+        match (told.next(), heard.next()) {
+            (None, None) => return None,
+            (Some(told), Some(heard)) if same(&told, &heard, allowed) => {}
+            (Some(told), Some(heard)) => {
+                return Some(format!("part {number} is {} instead of {}", name(&heard), name(&told)));
+            }
+            (told_part, heard_part) => {
+                let before = number - 1;
+                let told = before + usize::from(told_part.is_some()) + told.count();
+                let heard = before + usize::from(heard_part.is_some()) + heard.count();
+                return Some(format!("{heard} parts instead of {told}"));
+            }
         }
-        part => part,
-    };
-    said.into_iter().map(as_text).collect()
+    }
 }
 
-fn first_difference(told: &[Essence], heard: &[Essence], allowed: &Allowed) -> Option<String> {
-    let first = told.iter().zip(heard).position(|(told, heard)| !same(told, heard, allowed));
-    match first {
-        Some(at) => {
-            let (told, heard) = (told.get(at), heard.get(at));
-            Some(format!("part {} is {} instead of {}", at + 1, name(heard), name(told)))
+/// The essence of a session that was made fit for a target. Neighbouring texts of one side are
+/// one, since targets may join or split them; what may be lost is left out.
+struct Story<'a> {
+    preparation: Preparation<'a>,
+    essences: Essences,
+    /// What the last message says and was not told yet.
+    said: VecDeque<Essence>,
+    next: Option<Essence>,
+    allowed: &'a Allowed,
+    documents_as_text: bool,
+}
+
+impl<'a> Story<'a> {
+    fn of(
+        session: &'a Session,
+        selection: &Selection,
+        allowed: &'a Allowed,
+        documents_as_text: bool,
+    ) -> Story<'a> {
+        let preparation = Preparation::new(session, selection, &Rules::STRICT);
+        let (essences, said) = (Essences::default(), VecDeque::new());
+        Story { preparation, essences, said, next: None, allowed, documents_as_text }
+    }
+
+    /// The next essence that counts.
+    fn essence(&mut self) -> Option<Essence> {
+        loop {
+            match self.said.pop_front() {
+                Some(Essence::Other(role, Block::Document(Document { data: Data::Text(text), .. })))
+                    if self.documents_as_text =>
+                {
+                    return Some(Essence::Text(role, text));
+                }
+                Some(Essence::Other(..)) if self.allowed.others => {}
+                Some(essence) => return Some(essence),
+                None => match self.preparation.next()? {
+                    Step::Message(message) => self.said.extend(self.essences.of(&message)),
+                    Step::Compaction(_) => {}
+                },
+            }
         }
-        None if told.len() != heard.len() => Some(format!("{} parts instead of {}", heard.len(), told.len())),
-        None => None,
+    }
+}
+
+impl Iterator for Story<'_> {
+    type Item = Essence;
+
+    fn next(&mut self) -> Option<Essence> {
+        let mut part = self.next.take().or_else(|| self.essence())?;
+        let Essence::Text(side, text) = &mut part else { return Some(part) };
+        let mut joined: Option<String> = None;
+        while let Some(essence) = self.essence() {
+            match essence {
+                Essence::Text(role, more) if *side == role || self.allowed.roles => {
+                    let joined = joined.get_or_insert_with(|| text.to_string());
+                    joined.push('\n');
+                    joined.push_str(&more.to_str());
+                }
+                other => {
+                    self.next = Some(other);
+                    break;
+                }
+            }
+        }
+        if let Some(joined) = joined {
+            *text = joined.into();
+        }
+        Some(part)
     }
 }
 
@@ -84,24 +152,6 @@ impl Allowed {
             roles: any(&[LossKind::RoleChanged]),
         }
     }
-}
-
-/// Neighbouring texts of one side are one, since targets may join or split them; what may be lost
-/// is left out.
-fn told(essences: Vec<Essence>, allowed: &Allowed) -> Vec<Essence> {
-    let mut told: Vec<Essence> = Vec::with_capacity(essences.len());
-    for essence in essences {
-        match (told.last_mut(), essence) {
-            (_, Essence::Other(..)) if allowed.others => {}
-            (Some(Essence::Text(side, before)), Essence::Text(role, text))
-                if *side == role || allowed.roles =>
-            {
-                *before = Text::from(format!("{before}\n{text}"));
-            }
-            (_, essence) => told.push(essence),
-        }
-    }
-    told
 }
 
 fn same(told: &Essence, heard: &Essence, allowed: &Allowed) -> bool {
@@ -143,7 +193,8 @@ fn same_json(told: &Json, heard: &Json) -> bool {
 }
 
 /// White space is the first thing that formats differ in.
-fn same_words(told: &str, heard: &str) -> bool {
+fn same_words(told: &Text, heard: &Text) -> bool {
+    let (told, heard) = (told.to_str(), heard.to_str());
     told == heard
         || told.split_whitespace().flat_map(str::chars).eq(heard.split_whitespace().flat_map(str::chars))
 }
@@ -161,10 +212,9 @@ fn same_block(told: &Block, heard: &Block) -> bool {
 }
 
 /// What a part is, without what it says.
-fn name(essence: Option<&Essence>) -> String {
+fn name(essence: &Essence) -> String {
     match essence {
-        None => "nothing".to_owned(),
-        Some(Essence::Text(role, text)) => {
+        Essence::Text(role, text) => {
             let side = match role {
                 Role::User => "the person",
                 Role::Assistant => "the model",
@@ -172,8 +222,8 @@ fn name(essence: Option<&Essence>) -> String {
             };
             format!("a text of {} characters by {side}", text.chars().count())
         }
-        Some(Essence::Call(number, tool)) => format!("call {} ({})", number + 1, tool.kind()),
-        Some(Essence::Result(number, text, parts, failed)) => {
+        Essence::Call(number, tool) => format!("call {} ({})", number + 1, tool.kind()),
+        Essence::Result(number, text, parts, failed) => {
             let number = number.map_or_else(|| "no call".to_owned(), |number| format!("call {}", number + 1));
             let end = if *failed { ", failed" } else { "" };
             format!(
@@ -182,7 +232,7 @@ fn name(essence: Option<&Essence>) -> String {
                 parts.len()
             )
         }
-        Some(Essence::Other(..)) => "a picture or document".to_owned(),
+        Essence::Other(..) => "a picture or document".to_owned(),
     }
 }
 

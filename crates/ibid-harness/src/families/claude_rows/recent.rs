@@ -50,21 +50,10 @@ impl Ambient {
     }
 }
 
-/// A string that often stands in several rows on end.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Slot {
-    /// The id of an API message.
-    ApiId,
-    /// A model.
-    Model,
-    /// The id of a request.
-    Request,
-}
-
 #[derive(Default)]
 struct Recent {
     ambient: Arc<Ambient>,
-    texts: [Text; 3],
+    model: Text,
 }
 
 thread_local! {
@@ -86,14 +75,13 @@ pub(super) fn ambient(row: &Row<'_>) -> Arc<Ambient> {
     })
 }
 
-/// A string, shared with the last one of its kind where they are equal; none when it is empty.
-pub(super) fn shared(slot: Slot, said: &Str<'_>) -> Option<Text> {
+/// A model, shared with the last one where they are equal; none when it is empty.
+pub(super) fn model(said: &Str<'_>) -> Option<Text> {
     let said = filled(said)?;
     RECENT.with_borrow_mut(|recent| {
-        let known = recent.texts.get_mut(slot as usize)?;
-        if known.as_str() != said {
-            *known = Text::from(said);
+        if recent.model.as_str() != said {
+            recent.model = Text::from(said);
         }
-        Some(known.clone())
+        Some(recent.model.clone())
     })
 }

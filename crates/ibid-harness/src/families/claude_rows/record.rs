@@ -7,7 +7,7 @@ use ibid_model::{Block, EventKind, Json, Origin, Role, StopReason, Text, Timesta
 use super::content::Blocks;
 use super::lenient::Link;
 use super::markup::{self, Mark};
-use super::recent::{self, Ambient, Slot};
+use super::recent::{self, Ambient};
 use super::row::{Row, RowContent, RowUsage};
 
 /// The model of rows that no model wrote.
@@ -307,11 +307,11 @@ fn assistant(row: &mut Row<'_>, text: &Text) -> Result<What, serde_json::Error> 
     let synthetic = row.api_error.is_set() || message.model.as_str() == Some(SYNTHETIC);
     let origin = if synthetic { Origin::Harness } else { Origin::Model };
     let mut turn = Turn::new(Role::Assistant, origin, blocks);
-    turn.api_id = recent::shared(Slot::ApiId, &message.id);
+    turn.api_id = message.id.filled(text);
     if synthetic {
         turn.stop = row.api_error.is_set().then_some(StopReason::Error);
     } else {
-        turn.model = recent::shared(Slot::Model, &message.model);
+        turn.model = recent::model(&message.model);
         turn.stop = message.stop_reason.filled(text).map(stop);
         turn.usage = message.usage.map(usage).filter(|usage| !usage.is_unknown());
     }
@@ -321,7 +321,7 @@ fn assistant(row: &mut Row<'_>, text: &Text) -> Result<What, serde_json::Error> 
         }
         _ => None,
     };
-    turn.request_id = recent::shared(Slot::Request, &row.request);
+    turn.request_id = std::mem::take(&mut row.request).filled(text);
     Ok(What::Turn(Box::new(turn)))
 }
 
