@@ -2,8 +2,8 @@
 
 use ibid_harness::{Target, find};
 use ibid_model::{
-    Block, Compaction, Data, Image, List, LossKind, Message, Origin, Outcome, ResultPart, Role, Session,
-    TextBlock, Thinking, Timestamp, Tool, ToolResult, ToolUse,
+    Block, Compaction, Data, Document, Image, List, LossKind, Message, Origin, Outcome, ResultPart, Role,
+    Session, TextBlock, Thinking, Timestamp, Tool, ToolResult, ToolUse,
 };
 
 /// A conversation of these messages in one branch.
@@ -113,4 +113,69 @@ fn an_empty_text_that_codex_will_not_send_is_reported() {
         let losses = find("codex").unwrap().from_common(&session, &Target::default()).unwrap().losses;
         assert_eq!(losses.count(LossKind::EmptyText), lost);
     }
+}
+
+/// A conversation in which a person shows this.
+fn shown(block: Block) -> Session {
+    let mut message = Message::new("m0", Role::User, Origin::Person);
+    message.blocks.push(block);
+    session(vec![message])
+}
+
+#[expect(clippy::unwrap_used, reason = "a test that fails shall say where")]
+fn losses(target: &str, session: &Session, kind: LossKind) -> u64 {
+    find(target).unwrap().from_common(session, &Target::default()).unwrap().losses.count(kind)
+}
+
+// Providers take four types of pictures; Codex 0.171.0 sends a note in place of any other.
+#[test]
+fn a_picture_of_a_type_that_providers_refuse_is_left_behind_by_every_target() {
+    for target in ["claude-code", "codex", "opencode", "pi"] {
+        for (kind, lost) in [("image/png", 0), ("image/webp", 0), ("image/svg+xml", 1)] {
+            let data = Data::Base64("PHN2Zy8+".into());
+            let picture = Block::Image(Image { media_type: Some(kind.into()), data, name: None });
+            assert_eq!(losses(target, &shown(picture), LossKind::Image), lost, "{target} {kind}");
+        }
+    }
+}
+
+// Codex 0.171.0 sends "image content omitted because remote image URLs are not supported".
+#[test]
+fn a_picture_at_an_address_is_left_behind_by_codex() {
+    let data = Data::Url("https://example.com/a.png".into());
+    let picture = Block::Image(Image { media_type: Some("image/png".into()), data, name: None });
+    assert_eq!(losses("codex", &shown(picture), LossKind::Image), 1);
+}
+
+// The provider documents two types: application/pdf as bytes, text/plain as text.
+#[test]
+fn a_document_of_a_type_that_the_provider_refuses_does_not_reach_claude_code_as_it_is() {
+    let bytes = || Data::Base64("AAEC".into());
+    let text = || Data::Text("said".into());
+    for (kind, data, lost) in [
+        ("application/pdf", bytes(), 0),
+        ("application/octet-stream", bytes(), 1),
+        ("text/plain", text(), 0),
+        ("text/markdown", text(), 1),
+    ] {
+        let document = Block::Document(Document { media_type: Some(kind.into()), data, name: None });
+        let session = shown(document);
+        assert_eq!(losses("claude-code", &session, LossKind::Document), lost, "{kind}");
+        let made = find("claude-code").unwrap().from_common(&session, &Target::default()).unwrap();
+        let file = String::from_utf8(made.value.to_text().unwrap()).unwrap();
+        assert!(!file.contains("octet-stream") && !file.contains("markdown"), "{kind}");
+    }
+}
+
+// OpenCode 1.18.33 sends a result with an attached text as the JSON of both.
+#[test]
+fn a_text_document_of_a_result_becomes_text_in_opencode() {
+    let data = Data::Text("inside".into());
+    let document =
+        ResultPart::Document(Document { media_type: Some("text/markdown".into()), data, name: None });
+    let session = called(vec![document], Outcome::Ok);
+    let made = find("opencode").unwrap().from_common(&session, &Target::default()).unwrap();
+    assert_eq!(made.losses.count(LossKind::Document), 1);
+    let text = String::from_utf8(made.value.to_text().unwrap()).unwrap();
+    assert!(text.contains("inside") && !text.contains("attachments"), "{text}");
 }

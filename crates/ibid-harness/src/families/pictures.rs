@@ -1,5 +1,10 @@
 //! Pictures, as several programs keep them.
 
+/// Whether providers take pictures of this type.
+pub(crate) fn is_taken(media_type: &str) -> bool {
+    matches!(media_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
+}
+
 /// The media type of a picture by how its base64 begins; none when it is none of those that
 /// providers take.
 pub(crate) fn media_type_of(base64: &str) -> Option<&'static str> {

@@ -8,7 +8,7 @@ use ibid_model::{
 use super::content::PROVIDER;
 use super::tools;
 use super::written::{self, Content, Source, TypedBlock};
-use crate::families::pictures::media_type_of;
+use crate::families::pictures::{is_taken, media_type_of};
 
 /// Parts of tool results, beside the typed ones, that the provider takes.
 const RESULT_KINDS: &[&str] = &["search_result", "tool_reference", "browser_state"];
@@ -109,6 +109,7 @@ impl BlockWriter<'_> {
                 .media_type
                 .as_deref()
                 .or_else(|| media_type_of(data))
+                .filter(|media_type| is_taken(media_type))
                 .map(|media_type| Source::Base64 { media_type, data }),
             Data::Url(url) => Some(Source::Url { url }),
             Data::ProviderFile(file_id) => Some(Source::File { file_id }),
@@ -126,12 +127,20 @@ impl BlockWriter<'_> {
     }
 
     fn document<'a>(&mut self, document: &'a Document) -> Option<TypedBlock<'a>> {
-        let kind = |usual: &'static str| document.media_type.as_deref().unwrap_or(usual);
-        let source = match &document.data {
-            Data::Base64(data) => Source::Base64 { media_type: kind("application/pdf"), data },
-            Data::Text(data) => Source::Text { media_type: kind("text/plain"), data },
-            Data::Url(url) => Source::Url { url },
-            Data::ProviderFile(file_id) => Source::File { file_id },
+        // The provider documents these two types and refuses a request with any other.
+        const PDF: &str = "application/pdf";
+        const PLAIN: &str = "text/plain";
+        let source = match (&document.data, document.media_type.as_deref()) {
+            (Data::Base64(data), None | Some(PDF)) => Source::Base64 { media_type: PDF, data },
+            (Data::Base64(_), Some(_)) => return self.lose(LossKind::Document),
+            (Data::Text(data), kind) => {
+                if kind.is_some_and(|kind| kind != PLAIN) {
+                    self.losses.add(LossKind::Document, Some("its type"), Some(self.message));
+                }
+                Source::Text { media_type: PLAIN, data }
+            }
+            (Data::Url(url), _) => Source::Url { url },
+            (Data::ProviderFile(file_id), _) => Source::File { file_id },
             _ => return self.lose(LossKind::Document),
         };
         Some(TypedBlock::Document { title: document.name.as_deref(), source })

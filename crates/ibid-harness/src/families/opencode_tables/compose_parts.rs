@@ -1,14 +1,15 @@
 //! Blocks as parts.
 
 use ibid_model::{
-    Block, Data, Json, LossKind, Losses, Message, Outcome, ResultPart, Text, ToolResult, ToolUse, Usage,
+    Block, Data, Document, Json, LossKind, Losses, Message, Outcome, ResultPart, Text, ToolResult, ToolUse,
+    Usage,
 };
 
 use super::fields::Fields;
 use super::parts::address;
 use super::tools;
 use crate::core::Arguments;
-use crate::families::pictures::media_type_of;
+use crate::families::pictures::{is_taken, media_type_of};
 
 /// An object of numbers.
 pub(super) fn object<const N: usize>(fields: [(&str, i64); N]) -> Json {
@@ -147,7 +148,11 @@ fn file(block: &Block, message: &Message, losses: &mut Losses) -> Option<Argumen
         losses.add(loss, Some("its bytes are not in the session"), Some(&message.id));
         return None;
     };
-    if inline && !unsent && !is_sent(kind) {
+    let sent = match loss {
+        LossKind::Image => kind.is_none_or(is_taken),
+        _ => is_sent(kind),
+    };
+    if inline && !unsent && !sent {
         losses.add(loss, Some("of a type that cannot be sent"), Some(&message.id));
         return None;
     }
@@ -263,9 +268,16 @@ fn flat_text(result: &ToolResult, message: &Message, losses: &mut Losses) -> Tex
     let texts = result.content.iter().filter(|part| matches!(part, ResultPart::Text(_))).count();
     let mut text = result.text();
     for part in &result.content {
-        if let ResultPart::Other(other) = part {
-            text = Text::from(format!("{text}\n{}", other.json.as_str()));
-        }
+        let more = match part {
+            ResultPart::Other(other) => other.json.as_str(),
+            // The program would send the whole result as JSON (measured with 1.18.33).
+            ResultPart::Document(Document { data: Data::Text(content), .. }) => {
+                losses.add(LossKind::Document, None, Some(&message.id));
+                content.as_str()
+            }
+            _ => continue,
+        };
+        text = Text::from(format!("{text}\n{more}"));
     }
     if texts > 1 || result.content.iter().any(|part| matches!(part, ResultPart::Other(_))) {
         losses.add(LossKind::ResultFlattened, None, Some(&message.id));
@@ -278,7 +290,14 @@ fn attachments(result: &ToolResult, message: &Message, losses: &mut Losses) -> V
     for part in &result.content {
         let block = match part {
             ResultPart::Image(image) => Block::Image(image.clone()),
-            ResultPart::Document(document) => Block::Document(document.clone()),
+            ResultPart::Document(Document { data: Data::Text(_), .. }) => continue,
+            ResultPart::Document(document) if document.media_type.as_deref() == Some("application/pdf") => {
+                Block::Document(document.clone())
+            }
+            ResultPart::Document(_) => {
+                losses.add(LossKind::Document, Some("of a type that cannot be sent"), Some(&message.id));
+                continue;
+            }
             _ => continue,
         };
         attachments.extend(file(&block, message, losses).map(|file| file.to_json()));

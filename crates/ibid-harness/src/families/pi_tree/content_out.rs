@@ -6,7 +6,7 @@ use ibid_model::{
 };
 use serde::Serialize;
 
-use crate::families::pictures::media_type_of;
+use crate::families::pictures::{is_taken, media_type_of};
 
 /// One block of content.
 #[derive(Serialize)]
@@ -76,8 +76,8 @@ fn image_part(image: &Image, message: &MessageId, losses: &mut Losses) -> Option
         return None;
     };
     let media_type = image.media_type.clone().or_else(|| media_type_of(data).map(Text::from));
-    let Some(mime_type) = media_type.filter(|_| !data.is_blank()) else {
-        losses.add(LossKind::Image, Some("of an unknown type"), Some(message));
+    let Some(mime_type) = media_type.filter(|kind| !data.is_blank() && is_taken(kind)) else {
+        losses.add(LossKind::Image, Some("of a type that providers refuse"), Some(message));
         return None;
     };
     if image.name.is_some() {
