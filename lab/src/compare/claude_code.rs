@@ -16,7 +16,7 @@ impl Target for ClaudeCode {
     }
 
     fn shape(&self) -> Shape {
-        Shape { texts_first: true, texts_joined: false, pictures_behind: false }
+        Shape { texts_first: true, texts_joined: false, pictures_behind: false, documents_behind: false }
     }
 
     /// Signed thoughts of another model than the one that is asked stay behind (2.1.332).

@@ -24,7 +24,7 @@ impl Target for Codex {
     }
 
     fn shape(&self) -> Shape {
-        Shape { texts_first: false, texts_joined: false, pictures_behind: false }
+        Shape { texts_first: false, texts_joined: false, pictures_behind: false, documents_behind: false }
     }
 
     /// The provider takes only thoughts that it encrypted itself; others are shown to people.

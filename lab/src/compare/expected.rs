@@ -8,7 +8,7 @@ use ibid_model::{
     ToolResult, View,
 };
 
-use super::piece::{Answer, Call, Picture, Piece, Place, Thought};
+use super::piece::{Answer, Call, Part, Picture, Piece, Place, Thought};
 use super::sent::Sent;
 
 /// One piece of the source.
@@ -53,6 +53,8 @@ pub(super) struct Shape {
     pub(super) texts_joined: bool,
     /// The pictures of results follow the results, in a message of their own.
     pub(super) pictures_behind: bool,
+    /// So do documents that are no text.
+    pub(super) documents_behind: bool,
 }
 
 impl Expectation {
@@ -207,8 +209,15 @@ impl Teller<'_> {
     }
 
     fn put_answers(&mut self, answers: Vec<Expected>) {
-        let mut pictures = Vec::new();
+        let (mut pictures, mut documents) = (Vec::new(), Vec::new());
         for mut answer in answers {
+            if self.shape.documents_behind
+                && let Piece::Answer(said) = &mut answer.piece
+            {
+                let apart =
+                    said.others.extract_if(.., |other| other.document.is_some() && other.text.is_none());
+                documents.extend(apart.filter_map(|other| other.document));
+            }
             if self.shape.pictures_behind
                 && let Piece::Answer(said) = &mut answer.piece
             {
@@ -219,6 +228,10 @@ impl Teller<'_> {
         for picture in pictures {
             let picture = self.piece(Piece::Picture { role: Role::User, picture }, &[LossKind::Image]);
             self.said.push(picture);
+        }
+        for document in documents {
+            let document = self.piece(Piece::Document(document), &[LossKind::Document]);
+            self.said.push(document);
         }
     }
 
@@ -272,10 +285,12 @@ fn answer_of(result: &ToolResult) -> Answer {
                     Data::Text(text) => Some(text.to_string()),
                     _ => None,
                 };
-                answer.put_other("document", text);
+                let document = Some(document.clone());
+                answer.put_other(Part { kind: "document".to_owned(), text, document });
             }
             ResultPart::Other(other) => {
-                answer.put_other(&other.kind, Some(other.json.as_str().to_owned()));
+                let text = Some(other.json.as_str().to_owned());
+                answer.put_other(Part { kind: other.kind.to_string(), text, document: None });
             }
             _ => {}
         }

@@ -4,7 +4,7 @@ use ibid_model::{Data, Document, LossKind, Tool};
 use serde_json::{Map, Value};
 
 use super::expected::Expected;
-use super::piece::{Answer, Call, Piece, canonical, short};
+use super::piece::{Answer, Call, Part, Piece, canonical, short};
 use super::target::Target;
 
 /// What the report has to say of a pair.
@@ -74,10 +74,12 @@ pub(super) fn sent_key(piece: &Piece) -> String {
         Piece::Picture { picture, .. } => format!("picture {}", picture.data.as_deref().unwrap_or_default()),
         Piece::Document(document) => format!("document {}", document_data(document).unwrap_or_default()),
         Piece::Thought(thought) => format!("thought {}", thought.text),
-        Piece::Other { kind, data } => match sent_document(data) {
-            Some(data) => format!("document {data}"),
-            None => format!("other {kind} {data}"),
-        },
+        Piece::Other { kind, data } => {
+            match serde_json::from_str(data).ok().and_then(|block| sent_document(&block)) {
+                Some(data) => format!("document {data}"),
+                None => format!("other {kind} {data}"),
+            }
+        }
     }
 }
 
@@ -103,8 +105,7 @@ fn document_data(document: &Document) -> Option<String> {
 }
 
 /// The data of a document in a request: Anthropic's block, and the file parts of OpenAI's APIs.
-fn sent_document(block: &str) -> Option<String> {
-    let block: Value = serde_json::from_str(block).ok()?;
+pub(super) fn sent_document(block: &Value) -> Option<String> {
     let places =
         ["/source/data", "/source/url", "/source/file_id", "/file/file_data", "/file_data", "/file_url"];
     let data = places.into_iter().find_map(|place| block.pointer(place)?.as_str())?;
@@ -152,12 +153,8 @@ fn spelled(name: &str) -> String {
 fn answer_forms(answer: &Answer, target: &dyn Target) -> Vec<String> {
     let others = answer.others.iter().filter_map(|other| other.text.clone());
     let behind: Vec<String> = answer.texts.iter().cloned().chain(others).collect();
-    // A part that is sent as it is reads as its JSON.
-    let value =
-        |text: &String| serde_json::from_str::<Value>(text).map_or(text.clone(), |json| json.to_string());
-    let values = answer.flat.iter().map(value).collect();
     let mut forms = Vec::new();
-    for texts in [&answer.texts, &answer.flat, &behind, &values] {
+    for texts in [&answer.texts, &answer.flat, &behind] {
         let filled: Vec<&str> =
             texts.iter().map(String::as_str).filter(|text| !text.trim().is_empty()).collect();
         forms.extend([texts.join("\n"), filled.join("\n")]);
@@ -174,7 +171,7 @@ fn answer_forms(answer: &Answer, target: &dyn Target) -> Vec<String> {
 ///
 /// # Errors
 /// What is different, when no loss allows it.
-pub(super) fn judge(expected: &Expected, sent: &Piece) -> Result<Vec<Need>, String> {
+pub(super) fn judge(expected: &Expected, sent: &Piece, target: &dyn Target) -> Result<Vec<Need>, String> {
     let mut needs = Vec::new();
     match (&expected.piece, sent) {
         (Piece::Text { role, .. }, Piece::Text { role: side, .. }) if role != side => {
@@ -186,7 +183,7 @@ pub(super) fn judge(expected: &Expected, sent: &Piece) -> Result<Vec<Need>, Stri
             needs.push(Need::of(LossKind::CommandFlattened, "a command is plain text"));
         }
         (Piece::Document(Document { data: Data::Text(text), .. }), Piece::Text { text: sent, .. })
-            if *text == **sent =>
+            if *text == **sent && !target.tells_documents() =>
         {
             needs.push(Need::of(LossKind::Document, "a document is plain text"));
         }
@@ -245,17 +242,20 @@ fn has_lone_surrogate(call: &Call) -> bool {
 
 fn judge_answer(own: &Answer, sent: &Answer, needs: &mut Vec<Need>) -> Result<(), String> {
     let (told, heard) = (own.texts.join("\n"), sent.texts.join("\n"));
-    let mut as_they_are: Vec<&str> = sent.others.iter().map(|other| other.kind.as_str()).collect();
+    let mut as_they_are: Vec<&Part> = sent.others.iter().collect();
     for other in &own.others {
-        if let Some(at) = as_they_are.iter().position(|kind| *kind == other.kind) {
+        if let Some(at) = as_they_are.iter().position(|sent| is_same_part(other, sent)) {
             as_they_are.swap_remove(at);
             continue;
         }
-        let kind = match other.kind.as_str() {
-            "document" => LossKind::Document,
-            _ => LossKind::ResultFlattened,
+        let kind = match other.document {
+            Some(_) => LossKind::Document,
+            None => LossKind::ResultFlattened,
         };
         needs.push(Need::of(kind, format!("a part of the result, {}, is text or gone", short(&other.kind))));
+    }
+    if let Some(part) = as_they_are.first() {
+        return Err(format!("the result has a part {} more", short(&part.kind)));
     }
     let blank = own.texts.iter().any(|text| text.trim().is_empty());
     if own.others.is_empty() && told != heard && !told.trim().is_empty() {
@@ -289,6 +289,21 @@ fn judge_answer(own: &Answer, sent: &Answer, needs: &mut Vec<Need>) -> Result<()
         _ => {}
     }
     Ok(())
+}
+
+/// Whether a part of a result was sent as it is.
+fn is_same_part(own: &Part, sent: &Part) -> bool {
+    if own.kind != sent.kind {
+        return false;
+    }
+    match &own.document {
+        Some(document) => document_data(document) == sent.text,
+        None => {
+            let json = |text: &Option<String>| serde_json::from_str::<Value>(text.as_deref()?).ok();
+            let (own, sent) = (json(&own.text), json(&sent.text));
+            own.is_some() && own.map(|own| canonical(&own)) == sent.map(|sent| canonical(&sent))
+        }
+    }
 }
 
 /// What is different between two pieces of one kind, of which none is a form of the other; none

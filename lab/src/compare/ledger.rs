@@ -18,9 +18,9 @@ pub(super) enum Shows {
 /// How each kind of loss shows.
 pub(super) fn shows(loss: &Loss) -> Shows {
     use LossKind as K;
-    let only_the_name = matches!(loss.what.as_deref(), Some("name" | "its name"));
+    let of_it = matches!(loss.what.as_deref(), Some("name" | "its name" | "its type"));
     match loss.kind {
-        K::Image if only_the_name => Shows::Never("a picture's name is not sent"),
+        K::Image | K::Document if of_it => Shows::Never("it is there, without its name or with another type"),
         K::Thinking
         | K::InjectedContext
         | K::SystemMessage

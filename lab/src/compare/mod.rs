@@ -239,7 +239,7 @@ impl Comparison<'_> {
                 };
                 self.need(own, piece, &need);
             }
-            match form::judge(own, &piece.piece) {
+            match form::judge(own, &piece.piece, self.target) {
                 Ok(needs) => needs.iter().for_each(|need| self.need(own, piece, need)),
                 Err(how) => self.differs(own, piece, how, Vec::new()),
             }

@@ -15,7 +15,7 @@ impl Target for OpenCode {
     }
 
     fn shape(&self) -> Shape {
-        Shape { texts_first: true, texts_joined: true, pictures_behind: true }
+        Shape { texts_first: true, texts_joined: true, pictures_behind: true, documents_behind: true }
     }
 
     /// Titles are asked for without tools; subagents name their parent in a header.
@@ -51,6 +51,11 @@ impl Target for OpenCode {
     /// The summary is an answer of the model's.
     fn is_summary(&self, side: Role, text: &str, summary: &str) -> bool {
         side == Role::Assistant && text == summary
+    }
+
+    /// Chat Completions has no documents.
+    fn tells_documents(&self) -> bool {
+        true
     }
 
     /// The models of its configuration say what they read.

@@ -16,7 +16,7 @@ impl Target for Pi {
 
     /// Chat Completions has no pictures in results: they follow in a message of the user's.
     fn shape(&self) -> Shape {
-        Shape { texts_first: true, texts_joined: true, pictures_behind: true }
+        Shape { texts_first: true, texts_joined: true, pictures_behind: true, documents_behind: false }
     }
 
     fn is_main(&self, exchange: &Exchange) -> bool {

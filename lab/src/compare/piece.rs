@@ -66,6 +66,8 @@ pub(super) struct Part {
     pub(super) kind: String,
     /// What it says as text; none where that is nothing.
     pub(super) text: Option<String>,
+    /// The document that it is, or its data where it was sent.
+    pub(super) document: Option<Document>,
 }
 
 /// What the model thought.
@@ -89,9 +91,9 @@ pub(super) struct Picture {
 
 impl Answer {
     /// Adds a part that is neither text nor picture.
-    pub(super) fn put_other(&mut self, kind: &str, text: Option<String>) {
-        self.flat.extend(text.clone());
-        self.others.push(Part { kind: kind.to_owned(), text });
+    pub(super) fn put_other(&mut self, other: Part) {
+        self.flat.extend(other.text.clone());
+        self.others.push(other);
     }
 }
 

@@ -9,6 +9,7 @@ use ibid_testkit::provider::Exchange;
 use ibid_testkit::provider::wire::{self, Arguments, Said, Spoken};
 use serde_json::Value;
 
+use super::form;
 use super::piece::{Answer, Call, Part, Picture, Piece, Thought};
 use super::target::{Target, Told};
 
@@ -83,17 +84,11 @@ impl Reader<'_> {
                 let read = |text: &Text| self.harness.read_answer(text);
                 let told = self.target.answer(item, &read);
                 let failed = item.get("is_error").map(|_| is_error);
-                let Told { texts, failed } = told.unwrap_or(Told { texts: vec![text], failed });
+                let (read, others) = parts(item).unwrap_or_else(|| (vec![text], Vec::new()));
+                let Told { texts, failed } = told.unwrap_or(Told { texts: read, failed });
                 let pictures = images.iter().map(picture).collect();
                 let call = self.calls.get(&id).copied();
-                Piece::Answer(Answer {
-                    call,
-                    texts,
-                    others: others(item),
-                    pictures,
-                    failed,
-                    ..Answer::default()
-                })
+                Piece::Answer(Answer { call, texts, others, pictures, failed, ..Answer::default() })
             }
             Said::Image { role, image } => {
                 let role = match role {
@@ -124,12 +119,23 @@ impl Reader<'_> {
     }
 }
 
-/// The parts of a result that are neither text nor picture.
-fn others(item: &Value) -> Vec<Part> {
-    let parts = item.get("content").or_else(|| item.get("output")).and_then(Value::as_array);
-    let kinds = parts.into_iter().flatten().filter_map(|part| part.get("type")?.as_str());
-    let kinds = kinds.filter(|kind| !kind.contains("text") && !kind.contains("image"));
-    kinds.map(|kind| Part { kind: kind.to_owned(), text: None }).collect()
+/// The texts of a result that is a list of parts, and its parts that are neither text nor picture; none
+/// when it is one text.
+fn parts(item: &Value) -> Option<(Vec<String>, Vec<Part>)> {
+    let parts = item.get("content").or_else(|| item.get("output"))?.as_array()?;
+    let (mut texts, mut others) = (Vec::new(), Vec::new());
+    for part in parts {
+        let kind = part.get("type").and_then(Value::as_str).unwrap_or_default();
+        match part.get("text").and_then(Value::as_str) {
+            Some(text) => texts.push(text.to_owned()),
+            None if kind.contains("image") => {}
+            None => {
+                let text = Some(form::sent_document(part).unwrap_or_else(|| part.to_string()));
+                others.push(Part { kind: kind.to_owned(), text, document: None });
+            }
+        }
+    }
+    Some((texts, others))
 }
 
 fn picture(image: &wire::Image) -> Picture {

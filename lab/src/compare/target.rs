@@ -44,6 +44,11 @@ pub(super) trait Target: Sync {
     /// Whether a text of this side is how the program tells the model a summary in place of a history.
     fn is_summary(&self, side: Role, text: &str, summary: &str) -> bool;
 
+    /// Whether a document that is text is sent as text by the program itself.
+    fn tells_documents(&self) -> bool {
+        false
+    }
+
     /// What the program sends in place of a document that the model cannot read.
     fn unread(&self, _document: &Document) -> Option<String> {
         None
@@ -72,7 +77,13 @@ pub(super) fn is_note_on_pictures(pieces: &[Sent], at: usize, note: &str) -> boo
         return false;
     };
     let mut behind = pieces.iter().skip(at + 1).take_while(|other| other.message == piece.message).peekable();
-    behind.peek().is_some() && behind.all(|other| matches!(other.piece, Piece::Picture { .. }))
+    behind.peek().is_some()
+        && behind.all(|other| match &other.piece {
+            Piece::Picture { .. } | Piece::Other { .. } => true,
+            // In place of a document that the model does not read.
+            Piece::Text { text, .. } => text.starts_with("ERROR: Cannot read "),
+            _ => false,
+        })
 }
 
 /// The texts of a result, and whether it failed.
