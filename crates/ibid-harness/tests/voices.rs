@@ -133,3 +133,30 @@ fn the_text_beside_a_picture_that_was_put_in_is_left_behind_and_the_picture_is_n
         assert_eq!(made.losses.count(LossKind::InjectedContext), 1, "{name}");
     }
 }
+
+#[test]
+fn a_picture_stays_a_picture_and_a_document_a_document_whatever_their_types_say() {
+    let types = ["image/png", "ima&ge/png", "image/png,x", "a;base64,b", "application/pdf"];
+    for media_type in types {
+        let data = || ibid_model::Data::Base64("iVBORw0KGgo=".into());
+        let media_type = Some(ibid_model::Text::from(media_type));
+        let picture = ibid_model::Image { media_type: media_type.clone(), data: data(), name: None };
+        let document = ibid_model::Document { media_type, data: data(), name: None };
+        let blocks = vec![Block::text("Q"), Block::Image(picture), Block::Document(document)];
+        let source = session(vec![(Role::User, Origin::Person, blocks)]);
+        for harness in all().iter().filter(|harness| harness.declaration().capabilities.resume) {
+            let made = harness.from_common(&source, &Target::default()).unwrap();
+            let back = made.value.to_common().unwrap().session;
+            let blocks: Vec<&Block> = back.messages.iter().flat_map(|message| &message.blocks).collect();
+            let pictures =
+                blocks.iter().filter(|block| matches!(block, Block::Image(image) if image.data == data()));
+            let documents = blocks
+                .iter()
+                .filter(|block| matches!(block, Block::Document(document) if document.data == data()));
+            let (pictures, documents) = (pictures.count(), documents.count());
+            let name = harness.declaration().id;
+            assert!(pictures == 1 || (pictures == 0 && made.losses.has(LossKind::Image)), "{name}");
+            assert!(documents == 1 || (documents == 0 && made.losses.has(LossKind::Document)), "{name}");
+        }
+    }
+}

@@ -177,7 +177,16 @@ pub fn answer() -> impl Strategy<Value = Answer> {
 
 /// A picture: mostly here, sometimes elsewhere.
 pub fn image() -> impl Strategy<Value = Image> {
-    let here = Image { media_type: Some("image/png".into()), data: Data::Base64(PIXEL.into()), name: None };
+    let types = prop_oneof![
+        6 => Just(Some("image/png")),
+        1 => Just(None),
+        1 => prop::sample::select(vec!["ima&ge/png", "image/png,x", "a;base64,b", ""]).prop_map(Some),
+    ];
+    let here = types.prop_map(|media_type| Image {
+        media_type: media_type.map(Text::from),
+        data: Data::Base64(PIXEL.into()),
+        name: None,
+    });
     let elsewhere = prop_oneof![
         Just(Data::Absent),
         path().prop_map(Data::Path),
@@ -185,7 +194,7 @@ pub fn image() -> impl Strategy<Value = Image> {
         word().prop_map(Data::ProviderFile),
     ]
     .prop_map(|data| Image { media_type: None, data, name: None });
-    prop_oneof![5 => Just(here), 1 => elsewhere]
+    prop_oneof![5 => here, 1 => elsewhere]
 }
 
 /// A document of text, of bytes, or elsewhere.

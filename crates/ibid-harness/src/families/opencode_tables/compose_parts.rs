@@ -138,7 +138,13 @@ fn file(block: &Block, message: &Message, losses: &mut Losses) -> Option<Argumen
         _ => None,
     };
     let usual = if loss == LossKind::Image { "image/png" } else { "application/octet-stream" };
-    let kind = media_type.as_deref().or(seen);
+    // By its type the program, and the reader, tell a picture from any other file.
+    let fits = |kind: &&str| kind.starts_with("image/") == (loss == LossKind::Image) && !kind.contains(',');
+    let own = media_type.as_deref().filter(fits);
+    if own != media_type.as_deref() {
+        losses.add(loss, Some("media type"), Some(&message.id));
+    }
+    let kind = own.or(seen);
     let unsent = loss == LossKind::Document && kind.is_some_and(|kind| UNSENT.contains(&kind));
     let inline = matches!(data, Data::Base64(_));
     // The program ends every turn with an error that has an address of a file to send, or a type that
