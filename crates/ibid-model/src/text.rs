@@ -94,6 +94,7 @@ fn first(written: &str) -> (Option<char>, &str) {
 }
 
 impl Held {
+    #[inline]
     fn as_str(&self) -> &str {
         match self {
             Held::Plain(text) => text,
@@ -109,6 +110,7 @@ impl Text {
 
     /// The text as a string slice. See [`Text::to_str`] for a reader that needs it once.
     #[must_use]
+    #[inline]
     pub fn as_str(&self) -> &str {
         let held = self.held.as_str();
         if self.len == ALL {
@@ -120,6 +122,7 @@ impl Text {
 
     /// The text for one reading: what has to be decoded for it is not kept.
     #[must_use]
+    #[inline]
     pub fn to_str(&self) -> Cow<'_, str> {
         match self.undecoded() {
             Some(escaped) => Cow::Owned(escaped.decode()),
@@ -128,6 +131,7 @@ impl Text {
     }
 
     /// The string that would have to be decoded to read this text.
+    #[inline]
     fn undecoded(&self) -> Option<&Escaped> {
         match &*self.held {
             Held::Escaped(escaped) if self.len == ALL && escaped.decoded.get().is_none() => Some(escaped),
@@ -247,6 +251,7 @@ impl Default for Text {
 
 impl Deref for Text {
     type Target = str;
+    #[inline]
     fn deref(&self) -> &str {
         self.as_str()
     }

@@ -62,9 +62,13 @@ struct Metadata {
 
 /// Reads a result that is one string.
 pub(super) fn read_text(text: &Text) -> Answer {
-    let said = text.to_str();
+    read_said(text, &text.to_str())
+}
+
+/// The same for a text that says `said`.
+fn read_said(text: &Text, said: &Cow<'_, str>) -> Answer {
     if said.starts_with('{')
-        && let Ok(framed) = serde_json::from_str::<Framed<'_>>(&said)
+        && let Ok(framed) = serde_json::from_str::<Framed<'_>>(said)
     {
         let outcome = framed.metadata.exit_code.map_or(Outcome::Unknown, of_exit_code);
         let output = match framed.output {
@@ -74,11 +78,11 @@ pub(super) fn read_text(text: &Text) -> Answer {
         };
         return Answer { parts: text_part(output), outcome };
     }
-    if let Some((outcome, rest)) = header(&said) {
+    if let Some((outcome, rest)) = header(said) {
         return Answer { parts: text_part(text.tail(said.len() - rest.len())), outcome };
     }
     let refusal = REFUSALS.iter().find(|(start, _)| said.starts_with(start)).map(|(_, outcome)| *outcome);
-    let aborted = (said == "aborted").then_some(Outcome::Interrupted);
+    let aborted = (*said == "aborted").then_some(Outcome::Interrupted);
     Answer { parts: text_part(text.clone()), outcome: refusal.or(aborted).unwrap_or_default() }
 }
 
@@ -184,11 +188,12 @@ pub(super) fn write<'a>(parts: &'a [ResultPart], outcome: Outcome) -> Output<'a>
     };
     if let Some(text) = text {
         // The bare text is what most versions write; it must not say more than is known.
-        let bare = read_text(&text);
+        let said = text.to_str();
+        let bare = read_said(&text, &said);
         if outcome == bare.outcome && bare.parts == parts {
-            return Output::Text(text.to_str().into_owned().into());
+            return Output::Text(said.into_owned().into());
         }
-        return Output::Text((header + &text.to_str()).into());
+        return Output::Text((header + &said).into());
     }
     let mut items = vec![content::Item::InputText { text: header.into() }];
     for part in parts {

@@ -1,6 +1,7 @@
 //! The messages of a rollout that is written.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 
 use foldhash::{HashMap, HashSet};
 
@@ -100,36 +101,45 @@ struct Compacted<'a> {
     message: &'a str,
 }
 
-/// What has to be known of messages before the first of them is written.
-pub(super) struct Outline {
-    /// The first time that a message has.
-    pub(super) first: Option<Timestamp>,
-    /// The model that answers at each message: the one of the next message of the model.
-    models: Vec<Option<Text>>,
+/// The first time that a message of what is picked has.
+pub(super) fn first_time(session: &Session, selection: &Selection) -> Option<Timestamp> {
+    Preparation::new(session, selection, &RULES).find_map(|step| match step {
+        Step::Message(message) => message.at,
+        Step::Compaction(_) => None,
+    })
 }
 
-impl Outline {
-    /// The outline of what is picked, and what is lost before anything is written. The messages
-    /// are made once for it and once to be written, since all of them at once take as much memory
-    /// as the session.
-    pub(super) fn of(session: &Session, selection: &Selection) -> (Outline, Losses) {
-        let mut outline = Outline { first: None, models: Vec::new() };
-        let mut preparation = Preparation::new(session, selection, &RULES);
-        for step in &mut preparation {
-            if let Step::Message(message) = step {
-                outline.first = outline.first.or(message.at);
-                outline.models.push(message.model);
+/// Messages, each with the model that answers at it: the one of the next message of the model, or
+/// behind the last of these its model. It looks no further ahead than that.
+struct Ahead<'a> {
+    preparation: Preparation<'a>,
+    /// What was read, and the messages of which the model is known.
+    read: VecDeque<Step<'a>>,
+    known: usize,
+    model: Option<Text>,
+}
+
+impl<'a> Ahead<'a> {
+    /// The next step and its model; `otherwise` is the model where no message names one.
+    fn next(&mut self, otherwise: Option<&Text>) -> Option<(Step<'a>, Option<Text>)> {
+        while self.known == 0 {
+            match self.preparation.next() {
+                Some(step) => {
+                    if let Step::Message(Message { model: Some(model), .. }) = &step {
+                        self.model = Some(model.clone());
+                        self.known = self.read.len() + 1;
+                    }
+                    self.read.push_back(step);
+                }
+                None if self.read.is_empty() => return None,
+                None => {
+                    self.model = self.model.take().or_else(|| otherwise.cloned());
+                    self.known = self.read.len();
+                }
             }
         }
-        let last = outline.models.iter().rev().find_map(Option::as_ref);
-        let mut next = last.or(session.meta.model.as_ref()).cloned();
-        for model in outline.models.iter_mut().rev() {
-            match model {
-                Some(model) => next = Some(model.clone()),
-                None => model.clone_from(&next),
-            }
-        }
-        (outline, preparation.into_losses())
+        self.known -= 1;
+        self.read.pop_front().map(|step| (step, self.model.clone()))
     }
 }
 
@@ -158,14 +168,16 @@ impl<'a> Messages<'a> {
         Messages { session, started, cwd, lines, losses, total: None, custom, model: None }
     }
 
-    pub(super) fn write(mut self, selection: &Selection, outline: Outline) -> Result<(), serde_json::Error> {
+    pub(super) fn write(mut self, selection: &Selection) -> Result<(), serde_json::Error> {
         let mut calls = self.calls();
-        let mut time = outline.first.unwrap_or(self.started);
-        let mut models = outline.models.into_iter();
+        let session = self.session;
+        let mut time = first_time(session, selection).unwrap_or(self.started);
         let mut ids = 0;
         // A compaction has the time of the message behind it.
         let mut waiting = Vec::new();
-        for step in Preparation::new(self.session, selection, &RULES) {
+        let preparation = Preparation::new(session, selection, &RULES);
+        let mut steps = Ahead { preparation, read: VecDeque::new(), known: 0, model: None };
+        while let Some((step, model)) = steps.next(session.meta.model.as_ref()) {
             let message = match step {
                 Step::Message(message) => message,
                 Step::Compaction(compaction) => {
@@ -178,7 +190,7 @@ impl<'a> Messages<'a> {
             for compaction in waiting.drain(..) {
                 self.compaction(compaction, time)?;
             }
-            self.turn(models.next().flatten(), time)?;
+            self.turn(model, time)?;
             match message.role {
                 Role::User => self.user(&message, time)?,
                 Role::Assistant => self.assistant(&message, time)?,
@@ -198,6 +210,9 @@ impl<'a> Messages<'a> {
         let left: usize = calls.values().map(Vec::len).sum();
         self.losses.add_many(LossKind::Usage, left as u64, None, None);
         self.losses.add_many(LossKind::MessageIds, ids, None, None);
+        let mut losses = steps.preparation.into_losses();
+        losses.merge(std::mem::take(self.losses));
+        *self.losses = losses;
         Ok(())
     }
 

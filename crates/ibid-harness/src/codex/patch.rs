@@ -60,7 +60,8 @@ fn read_file(path: &str, lines: &str) -> Option<Write> {
 }
 
 fn write_file(write: &Write) -> Option<String> {
-    let lines = whole_lines(&write.content)?;
+    let content = write.content.to_str();
+    let lines = whole_lines(&content)?;
     let mut patch = format!("{BEGIN}{ADD}{}\n", write.path);
     for line in lines {
         patch.push('+');
@@ -113,8 +114,8 @@ fn write_edit(edit: &Edit) -> Option<String> {
             return None;
         }
         patch.push_str("@@\n");
-        push_side(&mut patch, '-', &replacement.old);
-        push_side(&mut patch, '+', &replacement.new);
+        push_side(&mut patch, '-', &replacement.old.to_str());
+        push_side(&mut patch, '+', &replacement.new.to_str());
     }
     patch.push_str(END);
     Some(patch)

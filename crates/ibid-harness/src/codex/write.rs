@@ -11,7 +11,7 @@ use ibid_model::{
 use serde::Serialize;
 
 use super::lines::Lines;
-use super::messages::{Messages, Outline};
+use super::messages::{Messages, first_time};
 use super::{Codex, DECLARATION, Rollout, Rollouts, names};
 use crate::core::{CodecError, Converted, Target, Transcript, conversion_name, derived_uuid_v7};
 
@@ -72,8 +72,9 @@ pub(super) fn from_common(
     session: &Session,
     target: &Target,
 ) -> Result<Converted<Transcript<Codex>>, CodecError> {
-    let (outline, mut losses) = Outline::of(session, &target.selection);
-    let started = session.meta.started.or(outline.first).or_else(|| Timestamp::from_milliseconds(0));
+    let mut losses = Losses::none();
+    let first = || first_time(session, &target.selection);
+    let started = session.meta.started.or_else(first).or_else(|| Timestamp::from_milliseconds(0));
     let Some(started) = started else {
         let reason = "it has no time at all".to_owned();
         return Err(CodecError::Inexpressible { harness: DECLARATION.name, reason });
@@ -111,7 +112,7 @@ pub(super) fn from_common(
     };
     let mut lines = Lines::default();
     lines.push(started, "session_meta", &meta)?;
-    Messages::new(session, started, &cwd, &mut lines, &mut losses).write(&target.selection, outline)?;
+    Messages::new(session, started, &cwd, &mut lines, &mut losses).write(&target.selection)?;
     of_the_session(session, target, &id, &cwd, &mut losses);
     let document = lines.finish();
     let files = vec![Rollout { document, place: Some(names::place(started, id.as_str())), stored: None }];
