@@ -232,7 +232,8 @@ impl Losses {
                 && loss.messages.len() < Self::MESSAGES_NAMED
                 && loss.messages.last() != Some(message)
             {
-                loss.messages.push(message.clone());
+                // A copy: a report must not keep the whole session in memory.
+                loss.messages.push(MessageId::from(message.as_str()));
             }
         }
     }

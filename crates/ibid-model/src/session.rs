@@ -238,11 +238,12 @@ impl Session {
 
     fn walk(&self, leaf: &MessageId, positions: &HashMap<&str, usize>) -> Vec<usize> {
         let mut path = Vec::new();
-        let mut seen = HashSet::default();
+        let mut seen = vec![false; self.messages.len()];
         let mut next = positions.get(leaf.as_str()).copied();
         while let Some(at) = next {
-            if !seen.insert(at) {
-                break;
+            match seen.get_mut(at) {
+                Some(seen) if !*seen => *seen = true,
+                _ => break,
             }
             path.push(at);
             next = self

@@ -57,8 +57,9 @@ impl Session {
             Some(leaf) => self.path_to(leaf),
             None => self.live_path(),
         };
+        let ids = path.iter().filter_map(|at| self.messages.get(*at)).map(|message| message.id.as_str());
         let on_path: HashSet<&str> =
-            path.iter().filter_map(|at| self.messages.get(*at)).map(|message| message.id.as_str()).collect();
+            if self.compactions.is_empty() { HashSet::default() } else { ids.collect() };
         let mut view = View {
             messages: Vec::with_capacity(path.len()),
             compactions: Vec::new(),

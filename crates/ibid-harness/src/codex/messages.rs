@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashSet;
 
 use ibid_model::{
     Block, CallId, Compaction, Data, LossKind, Losses, Message, ModelCall, Origin, Preparation, ResultPart,
@@ -154,6 +154,8 @@ pub(super) struct Messages<'a> {
     /// Calls that were written as custom ones, whose output is another item.
     custom: HashSet<CallId>,
     model: Option<Text>,
+    /// How many summaries go along with their compactions.
+    summaries: u64,
 }
 
 impl<'a> Messages<'a> {
@@ -165,7 +167,7 @@ impl<'a> Messages<'a> {
         losses: &'a mut Losses,
     ) -> Messages<'a> {
         let custom = HashSet::default();
-        Messages { session, started, cwd, lines, losses, total: None, custom, model: None }
+        Messages { session, started, cwd, lines, losses, total: None, custom, model: None, summaries: 0 }
     }
 
     pub(super) fn write(mut self, selection: &Selection) -> Result<(), serde_json::Error> {
@@ -197,7 +199,9 @@ impl<'a> Messages<'a> {
                 // The rules leave no system message.
                 Role::System => {}
             }
-            for call in calls.remove(message.id.as_str()).unwrap_or_default() {
+            let first = calls.partition_point(|(made, _)| *made < message.id.as_str());
+            let own = calls.iter_mut().skip(first).take_while(|(made, _)| *made == message.id.as_str());
+            for call in own.filter_map(|(_, call)| call.take()) {
                 self.usage(call, time)?;
             }
             self.lost_of(&message);
@@ -207,10 +211,11 @@ impl<'a> Messages<'a> {
         for compaction in waiting {
             self.compaction(compaction, last)?;
         }
-        let left: usize = calls.values().map(Vec::len).sum();
+        let left = calls.iter().filter(|(_, call)| call.is_some()).count();
         self.losses.add_many(LossKind::Usage, left as u64, None, None);
         self.losses.add_many(LossKind::MessageIds, ids, None, None);
-        let mut losses = steps.preparation.into_losses();
+        let left_behind = steps.preparation.into_losses();
+        let mut losses = left_behind.without(LossKind::CompactionSummary, self.summaries);
         losses.merge(std::mem::take(self.losses));
         *self.losses = losses;
         Ok(())
@@ -228,13 +233,15 @@ impl<'a> Messages<'a> {
         message.at
     }
 
-    /// The session's own calls by the message they made, and under no name those that made none.
-    fn calls(&mut self) -> HashMap<&'a str, Vec<&'a ModelCall>> {
-        let mut calls: HashMap<&str, Vec<&ModelCall>> = HashMap::default();
-        for call in &self.session.calls {
+    /// The session's own calls in the order of the messages they made, and under no name those
+    /// that made none.
+    fn calls(&self) -> Vec<(&'a str, Option<&'a ModelCall>)> {
+        let named = self.session.calls.iter().map(|call| {
             let message = call.message.as_ref().filter(|_| !call.inherited);
-            calls.entry(message.map_or("", |id| id.as_str())).or_default().push(call);
-        }
+            (message.map_or("", |id| id.as_str()), Some(call))
+        });
+        let mut calls: Vec<_> = named.collect();
+        calls.sort_by_key(|(message, _)| *message);
         calls
     }
 
@@ -263,7 +270,7 @@ impl<'a> Messages<'a> {
             Some(text) => {
                 // The summary goes along with its mark.
                 if summary.is_some() {
-                    *self.losses = self.losses.without(LossKind::CompactionSummary, 1);
+                    self.summaries += 1;
                 }
                 self.lines.push(compaction.at.unwrap_or(at), "compacted", &Compacted { message: &text })
             }
