@@ -147,9 +147,13 @@ fn file(block: &Block, message: &Message, losses: &mut Losses) -> Option<Argumen
     let kind = own.or(seen);
     let unsent = loss == LossKind::Document && kind.is_some_and(|kind| UNSENT.contains(&kind));
     let inline = matches!(data, Data::Base64(_));
-    // The program ends every turn with an error that has an address of a file to send, or a type that
-    // it does not know.
-    let url = address(data, kind).filter(|_| unsent || !matches!(data, Data::Path(_)));
+    // The program ends every turn with an error when it cannot load what it has to send.
+    let elsewhere = match data {
+        Data::Path(_) => true,
+        Data::Url(url) => !url.starts_with("data:"),
+        _ => false,
+    };
+    let url = address(data, kind).filter(|_| unsent || !elsewhere);
     let Some(url) = url else {
         losses.add(loss, Some("its bytes are not in the session"), Some(&message.id));
         return None;
