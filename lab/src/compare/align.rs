@@ -7,12 +7,12 @@ use std::collections::HashMap;
 const COMPARISONS: usize = 64 << 20;
 
 /// The keys of both sides as numbers: equal numbers mean the same content. A piece of the source
-/// has several, one for each form in which it may be sent.
+/// has one for each form in which it may be sent, a piece of a request one for each way to read it.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     numbers: HashMap<String, u32>,
     pub(super) expected: Vec<Vec<u32>>,
-    pub(super) sent: Vec<u32>,
+    pub(super) sent: Vec<Vec<u32>>,
 }
 
 impl Keys {
@@ -26,15 +26,15 @@ impl Keys {
         self.expected.push(forms);
     }
 
-    pub(super) fn send(&mut self, key: String) {
-        let number = self.number(key);
-        self.sent.push(number);
+    pub(super) fn send(&mut self, readings: Vec<String>) {
+        let readings = readings.into_iter().map(|reading| self.number(reading)).collect();
+        self.sent.push(readings);
     }
 
     /// Whether the two may be one piece.
     pub(super) fn may_be(&self, expected: usize, sent: usize) -> bool {
         match (self.expected.get(expected), self.sent.get(sent)) {
-            (Some(forms), Some(sent)) => forms.contains(sent),
+            (Some(forms), Some(readings)) => readings.iter().any(|reading| forms.contains(reading)),
             _ => false,
         }
     }
@@ -115,7 +115,7 @@ mod tests {
     fn pairs(expected: &str, sent: &str) -> Vec<(usize, usize)> {
         let mut keys = Keys::default();
         expected.chars().for_each(|key| keys.expect(vec![key.to_string()]));
-        sent.chars().for_each(|key| keys.send(key.to_string()));
+        sent.chars().for_each(|key| keys.send(vec![key.to_string()]));
         keys.pairs()
     }
 

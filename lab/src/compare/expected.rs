@@ -32,8 +32,8 @@ pub(super) struct Expectation {
     pub(super) pieces: Vec<Expected>,
     /// What no conversion carries: injected context, system messages.
     pub(super) aside: Vec<Expected>,
-    /// The texts of the summary at the last compaction, where the conversion marked it.
-    pub(super) summary: Option<String>,
+    /// The summaries of the compactions, where the conversion marked them; the last one counts.
+    pub(super) summaries: Vec<String>,
     /// How many messages lie on other branches.
     pub(super) on_other_branches: u64,
     /// How many come before the compaction that the selection starts from.
@@ -67,13 +67,18 @@ impl Expectation {
             on_other_branches: view.on_other_branches as u64,
             before_compaction: view.before_compaction as u64,
             messages: view.messages.iter().map(|message| message.id.clone()).collect(),
-            summary: last.and_then(|(_, compaction)| {
-                let own = compaction.text.as_ref().map(ToString::to_string);
-                own.or_else(|| {
-                    let message = session.message(compaction.summary.as_ref()?)?;
-                    Some(message.texts().map(|text| text.as_str()).collect::<Vec<_>>().join("\n"))
+            summaries: view
+                .compactions
+                .iter()
+                .filter(|_| marked)
+                .filter_map(|(_, compaction)| {
+                    let own = compaction.text.as_ref().map(ToString::to_string);
+                    own.or_else(|| {
+                        let message = session.message(compaction.summary.as_ref()?)?;
+                        Some(message.texts().map(|text| text.as_str()).collect::<Vec<_>>().join("\n"))
+                    })
                 })
-            }),
+                .collect(),
             ..Expectation::default()
         };
         let mut results = Results::gather(&view);

@@ -83,6 +83,16 @@ pub(super) fn sent_key(piece: &Piece) -> String {
     }
 }
 
+/// The keys of all ways to read a piece of a request: a call is one of the target's tools, and one of
+/// its own name with its own input.
+pub(super) fn sent_keys(piece: &Piece) -> Vec<String> {
+    let mut keys = vec![sent_key(piece)];
+    if let Piece::Call(Call { name, sent: Some(input), .. }) = piece {
+        keys.push(format!("call raw {name} {}", canonical(input)));
+    }
+    keys
+}
+
 /// The key of a text of either side.
 pub(super) fn text_key(text: &str) -> String {
     format!("text {text}")

@@ -135,10 +135,9 @@ impl Comparison<'_> {
             known.extend(forms.iter().cloned());
             keys.expect(forms);
         }
-        let summary = expectation.summary.as_deref();
         self.unjoin(&mut sent, |text| {
-            known.contains(&form::text_key(text))
-                || summary.is_some_and(|summary| self.target.is_summary(Role::User, text, summary))
+            let is_summary = |summary: &String| self.target.is_summary(Role::User, text, summary);
+            known.contains(&form::text_key(text)) || expectation.summaries.iter().any(is_summary)
         });
         self.summaries(&expectation, &mut sent, summaries);
         // What the program adds is no part of the conversation, unless the source says the same.
@@ -151,7 +150,7 @@ impl Comparison<'_> {
             }
             _ => true,
         });
-        sent.iter().for_each(|sent| keys.send(form::sent_key(&sent.piece)));
+        sent.iter().for_each(|sent| keys.send(form::sent_keys(&sent.piece)));
         let mut pairing = Pairing::of(&keys);
         self.pairs(&expectation.pieces, &sent, &pairing);
         self.misplaced(&expectation.pieces, &sent, &keys, &mut pairing);
@@ -198,30 +197,43 @@ impl Comparison<'_> {
         }
     }
 
-    /// The summary of a marked compaction is sent once, in the form of the program; no other is.
+    /// The summary of the last marked compaction is sent, in the form of the program; those of earlier
+    /// ones may be, each once. A text of the source that reads like a summary is none.
     fn summaries(&mut self, expectation: &Expectation, sent: &mut Vec<Sent>, left_out: u64) {
         let mut seen = 0;
-        if let Some(summary) = &expectation.summary {
-            sent.retain(|piece| {
-                let is = match &piece.piece {
-                    Piece::Text { role, text } => self.target.is_summary(*role, text, summary),
-                    _ => false,
-                };
-                seen += u64::from(is);
-                if is && seen > 1 {
-                    let what = piece.piece.title();
-                    self.verdict.twice.push(Extra { at: piece.at.clone(), what });
-                }
-                !is
+        for (number, summary) in expectation.summaries.iter().enumerate() {
+            let last = number + 1 == expectation.summaries.len();
+            let is = |piece: &Sent| match &piece.piece {
+                Piece::Text { role, text } => self.target.is_summary(*role, text, summary),
+                _ => false,
+            };
+            let said = expectation.pieces.iter().filter(|own| match &own.piece {
+                Piece::Text { text, .. } => !own.compacted && text == summary,
+                _ => false,
             });
-            if seen == 0 {
-                let what = "the summary of the compaction".to_owned();
-                self.verdict.missing.push(Missing { place: Place::whole(), what });
-            } else {
-                self.verdict.added.insert("summary of the compaction", 1);
+            let told = sent.iter().filter(|piece| is(piece)).count();
+            let bare = sent.iter().filter(|piece| is(piece)).filter(|piece| match &piece.piece {
+                Piece::Text { text, .. } => text == summary,
+                _ => false,
+            });
+            let bare = bare.count();
+            let same = expectation.summaries.iter().skip(number).filter(|other| *other == summary).count();
+            // Where the same is to come again, an earlier one may be left out.
+            let there = told - said.count().min(bare) >= if last { 1 } else { same };
+            match sent.iter().position(is).filter(|_| there) {
+                Some(at) => {
+                    sent.remove(at);
+                    *self.verdict.added.entry("summary of a compaction").or_default() += 1;
+                    seen = 1;
+                }
+                None if last => {
+                    let what = "the summary of the compaction".to_owned();
+                    self.verdict.missing.push(Missing { place: Place::whole(), what });
+                }
+                None => {}
             }
         }
-        // Of several compactions, only the last one shows.
+        // Of several compactions, only the last one shows for certain.
         let gone = if left_out > 1 { left_out } else { left_out.saturating_sub(seen) };
         self.ledger.take_many(LossKind::CompactionSummary, gone);
     }
