@@ -177,5 +177,5 @@ fn a_text_document_of_a_result_becomes_text_in_opencode() {
     let made = find("opencode").unwrap().from_common(&session, &Target::default()).unwrap();
     assert_eq!(made.losses.count(LossKind::Document), 1);
     let text = String::from_utf8(made.value.to_text().unwrap()).unwrap();
-    assert!(text.contains("inside") && !text.contains("attachments"), "{text}");
+    assert!(text.contains(r#""output": "inside""#) && !text.contains("attachments"), "{text}");
 }

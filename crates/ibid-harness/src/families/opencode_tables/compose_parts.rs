@@ -287,7 +287,7 @@ fn flat_text(result: &ToolResult, message: &Message, losses: &mut Losses) -> Tex
             }
             _ => continue,
         };
-        text = Text::from(format!("{text}\n{more}"));
+        text = Text::from(if text.is_empty() { more.to_owned() } else { format!("{text}\n{more}") });
     }
     if texts > 1 || result.content.iter().any(|part| matches!(part, ResultPart::Other(_))) {
         losses.add(LossKind::ResultFlattened, None, Some(&message.id));
