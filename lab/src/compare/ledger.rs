@@ -18,7 +18,7 @@ pub(super) enum Shows {
 /// How each kind of loss shows.
 pub(super) fn shows(loss: &Loss) -> Shows {
     use LossKind as K;
-    let of_it = matches!(loss.what.as_deref(), Some("name" | "its name" | "its type"));
+    let of_it = matches!(loss.what.as_deref(), Some("name" | "its name" | "its type" | "media type"));
     match loss.kind {
         K::Image | K::Document if of_it => Shows::Never("it is there, without its name or with another type"),
         K::Thinking
