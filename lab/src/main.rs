@@ -134,8 +134,12 @@ fn run(arguments: &Arguments) -> Result<i32> {
     let mut stdout = std::io::stdout().lock();
     writeln!(stdout, "{}", table::terminal(&manifest))?;
     let (passed, failed) = (manifest.count(Outcome::Passed), manifest.count(Outcome::Failed));
-    let cannot = manifest.count(Outcome::CannotRun);
-    writeln!(stdout, "{} cells: {passed} passed, {failed} failed, {cannot} could not run", cells.len())?;
+    let (forbidden, cannot) = (manifest.count(Outcome::Forbidden), manifest.count(Outcome::CannotRun));
+    writeln!(
+        stdout,
+        "{} cells: {passed} passed, {failed} failed, {forbidden} not possible with that version, {cannot} could not run",
+        cells.len()
+    )?;
     if !arguments.keep {
         clear(&work)?;
     }

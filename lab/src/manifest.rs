@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::cells::{CannotRun, Cell, Kind, Side};
+use crate::cells::{CannotRun, Cell, Forbidden, Kind, Side};
 use crate::lab::Lab;
 
 /// How a cell ended.
@@ -16,6 +16,8 @@ pub enum Outcome {
     Passed,
     /// It is not so.
     Failed,
+    /// A difference between versions forbids it.
+    Forbidden,
     /// It could not be tried.
     CannotRun,
 }
@@ -78,8 +80,13 @@ impl Entry {
         let (outcome, reason, notes) = match result {
             Ok(notes) => (Outcome::Passed, None, notes),
             Err(error) => {
-                let cannot = error.chain().any(|cause| cause.is::<CannotRun>());
-                let outcome = if cannot { Outcome::CannotRun } else { Outcome::Failed };
+                let outcome = if error.chain().any(|cause| cause.is::<CannotRun>()) {
+                    Outcome::CannotRun
+                } else if error.chain().any(|cause| cause.is::<Forbidden>()) {
+                    Outcome::Forbidden
+                } else {
+                    Outcome::Failed
+                };
                 (outcome, Some(format!("{error:#}")), Vec::new())
             }
         };

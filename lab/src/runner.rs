@@ -43,6 +43,7 @@ fn print(number: usize, entry: &Entry) {
     let outcome = match entry.outcome {
         Outcome::Passed => "passed",
         Outcome::Failed => "FAILED",
+        Outcome::Forbidden => "forbidden",
         Outcome::CannotRun => "cannot run",
     };
     let reason = entry.reason.as_deref().map(|reason| format!(": {reason}")).unwrap_or_default();

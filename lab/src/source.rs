@@ -50,7 +50,7 @@ pub(crate) fn make(lab: &Lab, program: &Program, folder: &Path) -> Result<Source
         Prompt { text: SUBAGENT, subagents: true, ..Prompt::default() },
         Prompt { text: LAST, ..Prompt::default() },
     ];
-    for prompt in turns.iter().filter(|turn| !turn.subagents || program.driver.has_subagents()) {
+    for prompt in turns.iter().filter(|turn| !turn.subagents || program.driver.has_subagents(program.age)) {
         let step = Step::Run(program.ask(prompt, id.as_deref()));
         let provider = Provider { log: LOG.to_owned(), strict: true };
         let done = sandbox.run(vec![step], Some(provider))?;

@@ -14,33 +14,56 @@ use crate::manifest::{Entry, Manifest, Named, Outcome};
 /// What stands before and behind the table in the README.
 const MARKS: (&str, &str) = ("<!-- lab: begin -->", "<!-- lab: end -->");
 
-/// One row for each program, one column for each thing that is proven of it.
+/// The cells of some kinds: one row for each source, one column for each thing that is proven.
 struct Matrix {
+    title: &'static str,
     head: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
-/// The table for the terminal.
-#[must_use]
-pub fn terminal(manifest: &Manifest) -> String {
-    let matrix = Matrix::of(manifest);
-    let mut table = Table::new();
-    table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(matrix.head);
-    for row in matrix.rows {
-        table.add_row(row);
-    }
-    table.to_string()
+/// The tables, each with the kinds of cells in it.
+const TABLES: [(&str, &[Kind]); 4] = [
+    (
+        "A session of the program: listed, shown and copied; refused where it must be",
+        &[Kind::Native, Kind::Refusals],
+    ),
+    ("Converted, and resumed by its id", &[Kind::Resume]),
+    ("Converted, carried on, converted back, and resumed", &[Kind::ThereAndBack]),
+    ("Long sessions, converted and resumed", &[Kind::Big]),
+];
+
+fn matrices(manifest: &Manifest) -> Vec<Matrix> {
+    let all = TABLES.into_iter().map(|(title, kinds)| Matrix::of(title, kinds, manifest));
+    all.filter(|matrix| !matrix.rows.is_empty()).collect()
 }
 
-/// The table for the README.
+/// The tables for the terminal.
+#[must_use]
+pub fn terminal(manifest: &Manifest) -> String {
+    let mut text = String::new();
+    for matrix in matrices(manifest) {
+        let mut table = Table::new();
+        table.load_style(UTF8_FULL_CONDENSED).set_content_arrangement(ContentArrangement::Disabled);
+        table.set_header(matrix.head);
+        for row in matrix.rows {
+            table.add_row(row);
+        }
+        let _ = writeln!(text, "{}:\n{table}\n", matrix.title);
+    }
+    text
+}
+
+/// The tables for the README.
 #[must_use]
 pub fn markdown(manifest: &Manifest) -> String {
-    let matrix = Matrix::of(manifest);
+    let mut text = format!("The lab on {}:\n", manifest.date);
     let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    let mut text = line(&matrix.head);
-    let _ = writeln!(text, "|{}", " --- |".repeat(matrix.head.len()));
-    matrix.rows.iter().for_each(|row| text.push_str(&line(row)));
+    for matrix in matrices(manifest) {
+        let _ = write!(text, "\n{}:\n\n{}|", matrix.title, line(&matrix.head));
+        text.push_str(&" --- |".repeat(matrix.head.len()));
+        text.push('\n');
+        matrix.rows.iter().for_each(|row| text.push_str(&line(row)));
+    }
     text
 }
 
@@ -65,10 +88,11 @@ pub fn with_table(text: &str, manifest: &Manifest) -> Option<String> {
 }
 
 impl Matrix {
-    fn of(manifest: &Manifest) -> Matrix {
+    fn of(title: &'static str, kinds: &[Kind], manifest: &Manifest) -> Matrix {
+        let cells: Vec<&Entry> = manifest.cells.iter().filter(|cell| kinds.contains(&cell.kind)).collect();
         let mut sources: Vec<&Named> = Vec::new();
         let mut columns: Vec<Column<'_>> = Vec::new();
-        for entry in &manifest.cells {
+        for entry in &cells {
             if !sources.contains(&&entry.source) {
                 sources.push(&entry.source);
             }
@@ -77,19 +101,16 @@ impl Matrix {
                 columns.push(column);
             }
         }
-        let head = std::iter::once("session of".to_owned()).chain(columns.iter().map(Column::title));
+        columns.sort_by_key(|column| (column.kind, column.target.cloned()));
         let row = |source: &&Named| {
             let cell = |column: &Column<'_>| {
-                let entries: Vec<&Entry> = manifest
-                    .cells
-                    .iter()
-                    .filter(|entry| entry.source == **source && Column::of(entry) == *column)
-                    .collect();
-                summary(&entries)
+                let here = |entry: &&&Entry| entry.source == **source && Column::of(entry) == *column;
+                summary(&cells.iter().filter(here).copied().collect::<Vec<_>>())
             };
             std::iter::once(named(source)).chain(columns.iter().map(cell)).collect()
         };
-        Matrix { head: head.collect(), rows: sources.iter().map(row).collect() }
+        let head = std::iter::once("session of".to_owned()).chain(columns.iter().map(Column::title));
+        Matrix { title, head: head.collect(), rows: sources.iter().map(row).collect() }
     }
 }
 
@@ -107,9 +128,8 @@ impl<'e> Column<'e> {
 
     fn title(&self) -> String {
         match (self.kind, self.target) {
-            (Kind::Resume, Some(target)) => format!("to {}", named(target)),
             (Kind::ThereAndBack, Some(target)) => format!("{} and back", named(target)),
-            (kind, Some(target)) => format!("{} in {}", kind.name(), named(target)),
+            (_, Some(target)) => format!("to {}", named(target)),
             (kind, None) => kind.name().to_owned(),
         }
     }
@@ -126,6 +146,9 @@ fn named(side: &Named) -> String {
 fn summary(entries: &[&Entry]) -> String {
     let count = |outcome| entries.iter().filter(|entry| entry.outcome == outcome).count();
     let (failed, cannot) = (count(Outcome::Failed), count(Outcome::CannotRun));
+    if !entries.is_empty() && count(Outcome::Forbidden) == entries.len() {
+        return "not possible".to_owned();
+    }
     match (entries.len(), failed, cannot) {
         (0, ..) => String::new(),
         (1, 0, 0) => "passed".to_owned(),

@@ -105,3 +105,19 @@ fn a_session_that_lies_in_two_roots_is_named() {
         .collect();
     assert!(!copies.is_empty() && copies.iter().all(|copy| copy.contains("the same session lies at")));
 }
+
+#[test]
+fn a_program_that_is_newer_than_what_was_proven_is_named() {
+    let home = healthy();
+    assert!(!ibid(&home, ["doctor"]).ends(0).stdout.contains("newer"));
+    let header = r#"{"timestamp":"2027-01-01T00:00:00.000Z","type":"session_meta","payload":{"id":"019f0000-0000-7000-8000-000000000001","timestamp":"2027-01-01T00:00:00.000Z","cwd":"/home/dev/demo","originator":"codex_exec","cli_version":"99.1.0"}}
+{"timestamp":"2027-01-01T00:00:01.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Hello"}]}}
+"#;
+    let name = "rollout-2027-01-01T00-00-00-019f0000-0000-7000-8000-000000000001.jsonl";
+    let home = home.with_file(&format!(".codex/sessions/2027/01/01/{name}"), header);
+    let run = ibid(&home, ["doctor"]).ends(0);
+    assert!(run.stdout.contains("Codex 99.1.0 is newer than"), "{}", run.stdout);
+    let json = ibid(&home, ["doctor", "--json"]).ends(0).json();
+    assert_eq!(json["newer"][0]["version"], "99.1.0");
+    assert!(json["newer"][0]["proven"]["version"].is_string());
+}

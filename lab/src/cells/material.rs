@@ -43,11 +43,16 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures")
 }
 
-/// Cowork's session, whose transcript is Claude Code's. The place it names is not on this machine.
-fn cowork(_: &Lab, sandbox: &Sandbox) -> Result<Put> {
+/// Puts Cowork's store into a home.
+pub(super) fn put_cowork(sandbox: &Sandbox) -> Result<()> {
     let store = sandbox.home().join(".config/Claude/local-agent-mode-sessions");
     fs::create_dir_all(&store)?;
-    overlay(&fixtures().join("cowork/hand-written/local-agent-mode-sessions"), &store)?;
+    overlay(&fixtures().join("cowork/hand-written/local-agent-mode-sessions"), &store)
+}
+
+/// Cowork's session, whose transcript is Claude Code's. The place it names is not on this machine.
+fn cowork(_: &Lab, sandbox: &Sandbox) -> Result<Put> {
+    put_cowork(sandbox)?;
     let session = find(&sandbox.home(), "cowork", COWORK_SESSION)?.session;
     let words = ["convert", &format!("cowork:{COWORK_SESSION}"), "--cwd", WORKSPACE];
     Ok((session, words.map(str::to_owned).to_vec()))

@@ -1,5 +1,6 @@
 //! What is proven, cell by cell.
 
+mod as_cowork;
 mod big;
 mod material;
 mod native;
@@ -107,16 +108,36 @@ impl Cell {
     /// Proves it, or says why it is not so.
     ///
     /// # Errors
-    /// What is wrong; [`CannotRun`] when it could not be tried.
+    /// What is wrong; [`CannotRun`] when it could not be tried, [`Forbidden`] when a version forbids it.
     pub fn prove(&self, lab: &Lab, folder: &Path) -> Result<Notes> {
         for side in [Some(self.source), self.target].into_iter().flatten() {
             if let Side::Program(driver, age) = side {
                 lab.program(driver.id(), age)?;
             }
         }
+        // Every kind but the native one lets the program resume what Ibid wrote.
+        let back = self.kind == Kind::ThereAndBack;
+        let written = [self.target, Some(self.source).filter(|_| back || self.kind == Kind::Refusals)];
+        for side in written.into_iter().flatten() {
+            if let Side::Program(driver, age) = side
+                && let Some(reason) = driver.cannot_be_written(age)
+            {
+                return Err(Forbidden(format!(
+                    "{} {}: {reason}",
+                    driver.id(),
+                    lab.version(driver.id(), age)
+                ))
+                .into());
+            }
+        }
         (self.proof)(lab, folder)
     }
 }
+
+/// The difference between versions that forbids what a cell is to prove.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Forbidden(pub String);
 
 /// Why a cell could not be tried at all.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -135,6 +156,7 @@ pub fn all(older: bool) -> Vec<Cell> {
         cells.extend(resume::cells(*age));
     }
     cells.extend(resume::from_material());
+    cells.extend(as_cowork::cells());
     for age in ages {
         cells.extend(there_and_back::cells(*age));
     }

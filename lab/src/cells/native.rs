@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::{Cell, Kind, Notes, Side};
 use crate::lab::Lab;
 use crate::pins::Age;
-use crate::programs::Driver;
+use crate::programs::{Driver, Program};
 use crate::sandbox::{OUT, WORKSPACE};
 use crate::source::{Source, find, ibid, ibid_json};
 
@@ -30,7 +30,7 @@ fn prove(lab: &Lab, folder: &Path, driver: &'static dyn Driver, age: Age) -> Res
     let before = snapshot(&sandbox.home())?;
     let list = ibid_json(&sandbox, &["list", "--all", "--harness", driver.id()])?;
     let last = last_turn(&source)?;
-    listed(&list, driver, &program.version, &source, &last)?;
+    listed(&list, program, &source, &last)?;
     let shown = ibid(&sandbox, &["show", &name, "--no-pager"])?;
     let mut rest = shown.as_str();
     for prompt in &source.prompts {
@@ -59,7 +59,8 @@ fn last_turn(source: &Source) -> Result<Exchange> {
 }
 
 /// Whether the list shows the session as it is.
-fn listed(list: &Value, driver: &dyn Driver, version: &str, source: &Source, last: &Exchange) -> Result<()> {
+fn listed(list: &Value, program: &Program, source: &Source, last: &Exchange) -> Result<()> {
+    let (driver, version) = (program.driver, program.version.as_str());
     let rows = list.get("sessions").and_then(Value::as_array).context("a list without sessions")?;
     let text = |row: &Value, key: &str| row.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let row = rows.iter().find(|row| text(row, "id") == source.id);
@@ -89,8 +90,14 @@ fn listed(list: &Value, driver: &dyn Driver, version: &str, source: &Source, las
     );
     let parents: Vec<String> =
         rows.iter().map(|row| text(row, "parent")).filter(|id| !id.is_empty()).collect();
-    let expected = source.log()?.iter().filter_map(|e| driver.subagent(e)).collect::<BTreeSet<_>>().len();
-    ensure!(expected > 0 || !driver.has_subagents(), "no subagent of it ran");
+    let expected = match driver.subagent_tool(program.age) {
+        Some(tool) => {
+            let starts = |said: &Said| matches!(said, Said::Call { name, .. } if name == tool);
+            last.said().iter().filter(|spoken| starts(&spoken.said)).count()
+        }
+        None => source.log()?.iter().filter_map(|e| driver.subagent(e)).collect::<BTreeSet<_>>().len(),
+    };
+    ensure!(expected > 0 || !driver.has_subagents(program.age), "no subagent of it ran");
     ensure!(
         parents.len() == expected && parents.iter().all(|id| *id == source.id),
         "{expected} subagents of it ran, and the list has {}: {}",

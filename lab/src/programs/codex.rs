@@ -70,6 +70,10 @@ impl Driver for Codex {
         arguments
     }
 
+    fn has_subagents(&self, age: Age) -> bool {
+        age == Age::Latest
+    }
+
     fn subagent(&self, exchange: &Exchange) -> Option<String> {
         exchange.header("x-codex-parent-thread-id")?;
         Some(exchange.header("thread-id")?.to_owned())

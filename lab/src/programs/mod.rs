@@ -63,12 +63,22 @@ pub trait Driver: Sync {
     }
 
     /// Whether it has subagents that a model can be made to start.
-    fn has_subagents(&self) -> bool {
+    fn has_subagents(&self, _age: Age) -> bool {
         true
     }
 
     /// The subagent that a request is of, as its headers tell it apart.
     fn subagent(&self, _exchange: &Exchange) -> Option<String> {
+        None
+    }
+
+    /// The tool that starts a subagent, where no header tells requests of subagents apart.
+    fn subagent_tool(&self, _age: Age) -> Option<&'static str> {
+        None
+    }
+
+    /// Why Ibid cannot write a session for this version.
+    fn cannot_be_written(&self, _age: Age) -> Option<&'static str> {
         None
     }
 

@@ -77,6 +77,16 @@ impl Driver for OpenCode {
         Some(exchange.header("x-session-id")?.to_owned())
     }
 
+    fn cannot_be_written(&self, age: Age) -> Option<&'static str> {
+        const FILES: &str = "this version keeps a session as a tree of files and does not look into a database; \
+                             Ibid writes the database";
+        (age == Age::Older).then_some(FILES)
+    }
+
+    fn subagent_tool(&self, age: Age) -> Option<&'static str> {
+        (age == Age::Older).then_some("task")
+    }
+
     fn session_of(&self, stdout: &str) -> Option<String> {
         first_text(stdout, "sessionID")
     }

@@ -72,7 +72,7 @@ impl Driver for Pi {
             .and_then(|line| first_text(line, "id"))
     }
 
-    fn has_subagents(&self) -> bool {
+    fn has_subagents(&self, _: Age) -> bool {
         false
     }
 

@@ -1,6 +1,7 @@
 //! The first process of a sandbox.
 
 use std::fs::{self, File};
+use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -14,6 +15,10 @@ use super::guard::{TICK, end_with_the_lab};
 use super::setup::{self, HOME, OUT, WORKSPACE};
 use super::spec::{Ended, Launch, Spec, Step, output_name};
 use crate::provider;
+
+/// How long a program's input stays open behind what it is given: Claude Code 2.1.197 ends at once,
+/// without an answer, when it closes.
+const INPUT_STAYS_OPEN: Duration = Duration::from_secs(3);
 
 /// Runs what the file at `path` says, and writes how it went beside it.
 ///
@@ -73,14 +78,7 @@ pub fn run_inside(path: &Path) -> Result<()> {
 fn start(launch: &Launch, number: u32, step: usize) -> Result<Child> {
     let Some((program, arguments)) = launch.words.split_first() else { bail!("no program to start") };
     let printed = |kind: &str| File::create(Path::new(OUT).join(output_name(number, step, kind)));
-    let input = match &launch.input {
-        Some(text) => {
-            let path = Path::new(OUT).join(output_name(number, step, "stdin"));
-            fs::write(&path, text)?;
-            Stdio::from(File::open(path)?)
-        }
-        None => Stdio::null(),
-    };
+    let input = if launch.input.is_some() { Stdio::piped() } else { Stdio::null() };
     let mut path = launch.path.join(":");
     if !path.is_empty() {
         path.push(':');
@@ -98,7 +96,7 @@ fn start(launch: &Launch, number: u32, step: usize) -> Result<Child> {
         ("DO_NOT_TRACK", "1"),
         ("GIT_CONFIG_NOSYSTEM", "1"),
     ];
-    Command::new(program)
+    let mut child = Command::new(program)
         .args(arguments)
         .env_clear()
         .envs(always)
@@ -109,7 +107,15 @@ fn start(launch: &Launch, number: u32, step: usize) -> Result<Child> {
         .stderr(printed("stderr")?)
         .process_group(0)
         .spawn()
-        .with_context(|| program.clone())
+        .with_context(|| program.clone())?;
+    if let (Some(text), Some(mut stdin)) = (launch.input.clone(), child.stdin.take()) {
+        std::thread::spawn(move || {
+            // A program that does not read what it is given says so itself.
+            let _ = stdin.write_all(text.as_bytes());
+            std::thread::sleep(INPUT_STAYS_OPEN);
+        });
+    }
+    Ok(child)
 }
 
 /// Waits for a program; ends it, and what it started, when it takes too long.

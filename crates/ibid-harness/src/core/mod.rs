@@ -9,6 +9,7 @@ mod erased;
 mod fold;
 mod identity;
 pub(crate) mod open;
+mod proven;
 mod resolve;
 pub mod scan;
 mod store;
@@ -26,6 +27,7 @@ pub use erased::{AnyHarness, AnyTranscript, convert_to};
 pub use fold::Fold;
 pub use identity::{conversion_name, derived_uuid, derived_uuid_v7};
 pub use open::OpenIn;
+pub use proven::{Proven, proven};
 pub use resolve::{NameError, Resolution, SessionName, resolve};
 pub use store::{
     Class, Context, Deleting, Discovered, Discovery, Listed, Listing, Reference, SaveOptions, Saved, Saving,

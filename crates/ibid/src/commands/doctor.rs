@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use ibid_carrier::plan::{Plan, Policy, Recovered, Step, Unfinished};
 use ibid_carrier::trash::Trash;
-use ibid_harness::{Discovery, RootOrigin};
+use ibid_harness::{AnyHarness, Discovery, Proven, RootOrigin};
 use ibid_model::{Finding, Severity};
 use serde::Serialize;
 
@@ -51,6 +51,15 @@ struct Missing {
     program: String,
 }
 
+/// A program that is newer here than any that was tried.
+#[derive(Serialize)]
+struct Newer {
+    harness: &'static str,
+    /// The newest version that wrote a session here.
+    version: String,
+    proven: &'static Proven,
+}
+
 #[derive(Serialize)]
 struct Directories {
     config: String,
@@ -68,6 +77,7 @@ struct Report {
     recovered: Vec<Recovered>,
     leftovers: Vec<String>,
     missing: Vec<Missing>,
+    newer: Vec<Newer>,
     trash_entries: usize,
     trash_problems: Vec<String>,
     directories: Directories,
@@ -104,6 +114,7 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         recovered,
         leftovers: leftovers.iter().map(|path| path.display().to_string()).collect(),
         missing: missing(machine, &discoveries),
+        newer: newer(&discoveries),
         trash_entries: trash.entries.len(),
         trash_problems: trash.unreadable.iter().map(ToString::to_string).collect(),
         directories: directories(machine),
@@ -167,6 +178,22 @@ fn missing(machine: &Machine, discoveries: &[Discovery]) -> Vec<Missing> {
         }
     }
     missing
+}
+
+/// Programs whose newest session here was written by a newer version than any that the lab ran. The
+/// programs themselves are not asked: that would start them.
+fn newer(discoveries: &[Discovery]) -> Vec<Newer> {
+    let of_harness = |harness: &&'static dyn AnyHarness| {
+        let declaration = harness.declaration();
+        let proven = ibid_harness::proven(declaration.id)?;
+        let sessions = discoveries.iter().filter(|d| d.harness == declaration.id).flat_map(|d| &d.sessions);
+        let newest =
+            sessions.filter(|session| session.meta.version.is_some()).max_by_key(|s| s.meta.updated)?;
+        let version = newest.meta.version.as_ref()?.to_string();
+        let newer = proven.is_older_than(&version)?;
+        newer.then_some(Newer { harness: declaration.name, version, proven })
+    };
+    ibid_harness::all().iter().filter_map(of_harness).collect()
 }
 
 /// Files under the roots that a write staged and never published.
@@ -279,6 +306,15 @@ fn text(report: &Report, fixed: bool) -> String {
         for missing in &report.missing {
             let _ = writeln!(text, "  {} (for {})", output::clean_line(&missing.program), missing.harness);
         }
+    }
+    for Newer { harness, version, proven } in &report.newer {
+        let _ = writeln!(
+            text,
+            "\n{harness} {} is newer than the version that was last proven to resume what Ibid writes ({}, on {}).",
+            output::clean_line(version),
+            proven.version,
+            proven.on
+        );
     }
     if report.is_clean() {
         let _ = writeln!(text, "\nAll is well{}.", if fixed { "" } else { "; nothing needs doing" });
