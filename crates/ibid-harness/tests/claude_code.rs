@@ -13,7 +13,7 @@ use ibid_carrier::jsonl::Document;
 use ibid_harness::claude_code::{Body, ClaudeCode};
 use ibid_harness::{Codec, Common, Target, TextCodec, Transcript};
 use ibid_model::{
-    Block, FindingKind, LossKind, Origin, Outcome, Relation, Role, Selection, Session, StopReason,
+    Block, FindingKind, LossKind, Message, Origin, Outcome, Relation, Role, Selection, Session, StopReason,
     TitleOrigin, essence, prepare,
 };
 
@@ -136,6 +136,34 @@ fn what_is_written_tells_the_same_story() {
 }
 
 // https://github.com/ccusage/ccusage/issues/888 (fault 2)
+#[test]
+fn a_message_without_any_time_gets_one_and_the_report_says_so() {
+    let mut session = Session::new("simple", "a-document");
+    session.meta.cwd = Some("/home/dev/demo".into());
+    let mut question = Message::new("1", Role::User, Origin::Person);
+    question.blocks.push(Block::text("What time is it?"));
+    session.messages.push(question);
+    let made = ClaudeCode::from_common(&session, &Target::default()).unwrap();
+    assert_eq!(made.losses.count(LossKind::TimeFilled), 1);
+    let rows = made.value.body.transcript.shared_bytes();
+    assert!(String::from_utf8_lossy(&rows).contains(r#""timestamp":"1970-01-01T00:00:00.000Z""#));
+}
+
+#[test]
+fn an_answer_of_an_unknown_model_says_so_and_reads_back_as_one() {
+    let mut session = Session::new("simple", "a-document");
+    session.meta.cwd = Some("/home/dev/demo".into());
+    let mut answer = Message::new("1", Role::Assistant, Origin::Model);
+    answer.blocks.push(Block::text("Half past six."));
+    session.messages.push(answer);
+    let made = ClaudeCode::from_common(&session, &Target::default()).unwrap();
+    assert_eq!(made.losses.count(LossKind::FieldFilled), 1);
+    let rows = made.value.body.transcript.shared_bytes();
+    assert!(String::from_utf8_lossy(&rows).contains(r#""model":"unknown""#));
+    let back = ClaudeCode::to_common(&made.value).unwrap().session;
+    assert_eq!((&back.messages[0].model, &back.meta.model), (&None, &None));
+}
+
 #[test]
 fn an_answer_split_over_rows_is_one_message_with_its_last_token_counts() {
     let thinking = r#"{"type":"thinking","thinking":"hm","signature":"c2ln"}"#;

@@ -47,6 +47,18 @@ fn codex_holds_a_lock_on_a_thread_that_it_has_open() {
 }
 
 #[test]
+fn an_older_codex_keeps_the_rollout_open() {
+    let home = Home::new().with("codex", "0.100.0");
+    let session = session(home.path(), "codex");
+    assert_eq!(open_in(home.path(), &session), None);
+    let script = format!("exec 3>>'{}'; echo here; read line", session.reference.path.display());
+    let mut running = Running::start(Command::new("sh").arg("-c").arg(script));
+    assert_eq!(open_in(home.path(), &session).unwrap().process, Some(running.0.id()));
+    running.end();
+    assert_eq!(open_in(home.path(), &session), None);
+}
+
+#[test]
 fn claude_code_names_its_process_and_session_while_it_runs() {
     let home = Home::new().with("claude-code", "2.1.332");
     let session = session(home.path(), "claude-code");

@@ -16,7 +16,7 @@ use super::files::{self, FOLDERS, Group, History};
 use super::names::RolloutName;
 use super::records::Body;
 use super::{Codex, DECLARATION, Rollout, Rollouts, children, describe, names, scan, thread_names, whole};
-use crate::core::open::lock_holder;
+use crate::core::open::{file_holder, lock_holder};
 use crate::core::scan::{Control, Cursor, Sink, Wants};
 use crate::core::{
     Context, Deleting, Discovered, Listed, Listing, OpenIn, Reference, Root, RootOrigin, SaveOptions, Saving,
@@ -105,15 +105,19 @@ impl Store for Codex {
         Ok(Deleting { plan, roots: folders(&reference.root) })
     }
 
-    // Measured with 0.171.0: it holds an exclusive lock on this file while the thread is loaded, and
-    // leaves the file behind. 0.100.0 has no such file.
+    // Measured with 0.171.0: it holds an exclusive lock on a file while the thread is loaded, and leaves
+    // the file behind. 0.100.0 has no such file; both keep the rollout itself open.
     fn open_in(reference: &Reference, _: &Context<'_>) -> Option<OpenIn> {
         let name = reference.path.file_name()?.to_str().and_then(RolloutName::of)?;
-        let path = reference.root.join(WRITER_LOCKS).join(format!("{}.lock", name.thread));
-        let file = std::fs::File::open(&path).ok()?;
+        let lock = reference.root.join(WRITER_LOCKS).join(format!("{}.lock", name.thread));
         // A shared lock is what can be had for a moment unless somebody writes.
-        let held = matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock));
-        held.then(|| OpenIn { process: lock_holder(&path), sign: path.display().to_string() })
+        let held = std::fs::File::open(&lock)
+            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)));
+        if held {
+            return Some(OpenIn { process: lock_holder(&lock), sign: lock.display().to_string() });
+        }
+        let process = file_holder(&reference.path)?;
+        Some(OpenIn { process: Some(process), sign: "it has the rollout open".to_owned() })
     }
 
     fn fingerprints(references: &[Reference], _: &Context<'_>) -> Vec<Result<Fingerprint, StoreError>> {

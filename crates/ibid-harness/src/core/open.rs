@@ -62,6 +62,16 @@ pub(crate) fn working_in(name: &str, directory: &std::path::Path) -> Option<u32>
     })
 }
 
+/// Another process that has a file open. Looks on Linux only, and sees processes of this user.
+#[must_use]
+pub(crate) fn file_holder(path: &std::path::Path) -> Option<u32> {
+    let path = path.canonicalize().ok()?;
+    processes().filter(|process| *process != std::process::id()).find(|process| {
+        let open = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
+        open.into_iter().any(|entry| std::fs::read_link(entry.path()).is_ok_and(|file| file == path))
+    })
+}
+
 /// The numbers of all processes; none where they cannot be listed.
 fn processes() -> impl Iterator<Item = u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();

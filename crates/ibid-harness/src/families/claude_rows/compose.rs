@@ -12,7 +12,7 @@ use ibid_model::{
 use super::blocks::BlockWriter;
 use super::content::PROVIDER;
 use super::markup::{self, Mark};
-use super::record::HUMAN;
+use super::record::{HUMAN, UNKNOWN_MODEL};
 use super::written::{
     AssistantMessage, AssistantRow, BoundaryRow, Common, CompactMetadata, Content, Links, PreservedSegment,
     RowOrigin, TitleRow, Tokens, UserMessage, UserRow, stop_word,
@@ -252,6 +252,11 @@ impl<'a> Composer<'a> {
         if message.stop.is_some() && stop.is_none() {
             self.losses.add(LossKind::StopReason, None, Some(&message.id));
         }
+        // 2.1.197 does not end when it resumes a session in which an answer names no model (measured).
+        let model = message.model.as_deref().unwrap_or_else(|| {
+            self.losses.add(LossKind::FieldFilled, Some("the model"), Some(&message.id));
+            UNKNOWN_MODEL
+        });
         for block in &message.blocks {
             let mut writer = BlockWriter { message: &message.id, losses: &mut self.losses };
             let Some(block) = writer.assistant(block) else { continue };
@@ -262,7 +267,7 @@ impl<'a> Composer<'a> {
                     id: &api_id,
                     kind: "message",
                     role: "assistant",
-                    model: message.model.as_deref(),
+                    model,
                     content: [block],
                     stop_reason: stop,
                     stop_sequence: None,
@@ -427,14 +432,17 @@ impl<'a> Composer<'a> {
     }
 }
 
-/// The times of rows: a message without one gets the nearest that is known.
+/// The times of rows: a message without one gets the nearest that is known. Where none is, it is the
+/// first that there is: a session whose last row has no time is one that 2.1.197 does not find
+/// (measured; 2.1.332 does).
 struct Times {
     now: Option<Timestamp>,
 }
 
 impl Times {
     fn of(messages: &[Message], session: &Session) -> Times {
-        Times { now: messages.iter().find_map(|message| message.at).or(session.meta.started) }
+        let known = messages.iter().find_map(|message| message.at);
+        Times { now: known.or(session.meta.started).or(Timestamp::from_milliseconds(0)) }
     }
 
     fn step(&mut self, message: &Message, losses: &mut Losses) {

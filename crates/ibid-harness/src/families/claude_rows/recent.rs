@@ -10,6 +10,7 @@ use std::sync::Arc;
 use ibid_model::Text;
 
 use super::lenient::Str;
+use super::record::UNKNOWN_MODEL;
 use super::row::Row;
 
 /// What a row names that rarely changes from row to row.
@@ -77,7 +78,7 @@ pub(super) fn ambient(row: &Row<'_>) -> Arc<Ambient> {
 
 /// A model, shared with the last one where they are equal; none when it is empty.
 pub(super) fn model(said: &Str<'_>) -> Option<Text> {
-    let said = filled(said)?;
+    let said = filled(said).filter(|said| *said != UNKNOWN_MODEL)?;
     RECENT.with_borrow_mut(|recent| {
         if recent.model.as_str() != said {
             recent.model = Text::from(said);

@@ -10,6 +10,9 @@ use super::markup::{self, Mark};
 use super::recent::{self, Ambient};
 use super::row::{Row, RowContent, RowUsage};
 
+/// What stands for a model that is not known, in rows that Ibid wrote.
+pub(super) const UNKNOWN_MODEL: &str = "unknown";
+
 /// The model of rows that no model wrote.
 const SYNTHETIC: &str = "<synthetic>";
 

@@ -87,8 +87,7 @@ pub(super) struct AssistantMessage<'a> {
     #[serde(rename = "type")]
     pub(super) kind: &'static str,
     pub(super) role: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) model: Option<&'a str>,
+    pub(super) model: &'a str,
     pub(super) content: [Block<'a>; 1],
     pub(super) stop_reason: Option<&'a str>,
     pub(super) stop_sequence: Option<&'a str>,
