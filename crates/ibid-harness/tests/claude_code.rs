@@ -137,7 +137,7 @@ fn what_is_written_tells_the_same_story() {
 
 // https://github.com/ccusage/ccusage/issues/888 (fault 2)
 #[test]
-fn a_message_without_any_time_gets_one_and_the_report_says_so() {
+fn a_time_that_nobody_knows_is_filled_in_reported_and_read_as_unknown() {
     let mut session = Session::new("simple", "a-document");
     session.meta.cwd = Some("/home/dev/demo".into());
     let mut question = Message::new("1", Role::User, Origin::Person);
@@ -147,6 +147,9 @@ fn a_message_without_any_time_gets_one_and_the_report_says_so() {
     assert_eq!(made.losses.count(LossKind::TimeFilled), 1);
     let rows = made.value.body.transcript.shared_bytes();
     assert!(String::from_utf8_lossy(&rows).contains(r#""timestamp":"1970-01-01T00:00:00.000Z""#));
+    let back = ClaudeCode::to_common(&made.value).unwrap();
+    assert_eq!((back.session.messages[0].at, back.session.meta.started), (None, None), "nobody knew it");
+    assert!(back.findings.is_empty(), "{:?}", back.findings);
 }
 
 #[test]

@@ -37,12 +37,16 @@ const OF_A_NETWORK: &[&str] = &[
 const SOCKETS: &[&str] =
     &["std::net", "TcpStream", "TcpListener", "UdpSocket", "rustix::net", "libc::socket"];
 
+/// The crate that only tests need. It listens on loopback, as the provider that the real programs
+/// are tested with.
+const OF_TESTS: &str = "ibid-testkit";
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
 /// The names of every package that `name` needs, however far down, on any platform. A lock file
-/// does not tell a test's needs apart, so they are among them.
+/// does not tell a test's needs apart, so they are among them, except what the crate of tests brings.
 fn needs(lock: &str, name: &str) -> BTreeSet<String> {
     let lock: toml::Table = lock.parse().unwrap();
     let mut direct: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -55,7 +59,7 @@ fn needs(lock: &str, name: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![name];
     while let Some(name) = open.pop() {
-        if found.insert(name.to_owned()) {
+        if name != OF_TESTS && found.insert(name.to_owned()) {
             open.extend(direct.get(name).unwrap_or_else(|| panic!("{name} is not in the lock file")));
         }
     }
@@ -82,6 +86,19 @@ fn nothing_that_the_program_is_built_from_can_reach_a_network() {
 }
 
 #[test]
+fn only_tests_need_the_crate_of_tests() {
+    for entry in fs::read_dir(root().join("crates")).unwrap() {
+        let manifest = fs::read_to_string(entry.unwrap().path().join("Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let name = manifest["package"]["name"].as_str().unwrap();
+        let tables = ["dependencies", "build-dependencies", "target"].map(|key| manifest.get(key));
+        for table in tables.into_iter().flatten() {
+            assert!(!table.to_string().contains(OF_TESTS), "{name}");
+        }
+    }
+}
+
+#[test]
 fn a_network_crate_far_down_is_found() {
     let lock = r#"
         [[package]]
@@ -102,7 +119,10 @@ fn a_network_crate_far_down_is_found() {
 fn no_source_of_the_project_opens_a_socket() {
     let mut files = Vec::new();
     for entry in fs::read_dir(root().join("crates")).unwrap() {
-        sources(&entry.unwrap().path().join("src"), &mut files);
+        let path = entry.unwrap().path();
+        if path.file_name().is_some_and(|name| name != OF_TESTS) {
+            sources(&path.join("src"), &mut files);
+        }
     }
     assert!(files.len() > 100, "the sources were found");
     for file in files {

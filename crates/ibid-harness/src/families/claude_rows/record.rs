@@ -143,11 +143,12 @@ impl Record {
     pub(crate) fn read(text: &Text) -> Result<Record, serde_json::Error> {
         let mut row: Row<'_> = serde_json::from_str(text)?;
         let what = what(&mut row, text)?;
-        let at = row.timestamp.as_str().and_then(Timestamp::parse);
+        let said = row.timestamp.as_str().and_then(Timestamp::parse);
         let ambient = recent::ambient(&row);
         Ok(Record {
-            unreadable_time: at.is_none() && row.timestamp.as_str().is_some(),
-            at,
+            unreadable_time: said.is_none() && row.timestamp.as_str().is_some(),
+            // The first moment there is stands for a time that nobody knew, in rows that Ibid wrote.
+            at: said.filter(|at| at.as_milliseconds() != 0),
             uuid: row.uuid.filled(text),
             parent: match row.parent {
                 Link::Absent => Parent::Unsaid,
