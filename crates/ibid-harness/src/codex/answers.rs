@@ -66,23 +66,20 @@ pub(super) fn read_text(text: &Text) -> Answer {
 }
 
 /// The same for a text that says `said`.
-fn read_said(text: &Text, said: &Cow<'_, str>) -> Answer {
+fn read_said(text: &Text, said: &str) -> Answer {
     if said.starts_with('{')
         && let Ok(framed) = serde_json::from_str::<Framed<'_>>(said)
     {
         let outcome = framed.metadata.exit_code.map_or(Outcome::Unknown, of_exit_code);
-        let output = match framed.output {
-            // What is borrowed from a passing copy has to be copied.
-            Str(Cow::Borrowed(part)) if matches!(said, Cow::Owned(_)) => Text::from(part),
-            output => output.text(text),
-        };
+        // A string inside a string has escapes, and so was decoded for this alone: it is copied.
+        let output = Text::from(framed.output.0);
         return Answer { parts: text_part(output), outcome };
     }
     if let Some((outcome, rest)) = header(said) {
         return Answer { parts: text_part(text.tail(said.len() - rest.len())), outcome };
     }
     let refusal = REFUSALS.iter().find(|(start, _)| said.starts_with(start)).map(|(_, outcome)| *outcome);
-    let aborted = (*said == "aborted").then_some(Outcome::Interrupted);
+    let aborted = (said == "aborted").then_some(Outcome::Interrupted);
     Answer { parts: text_part(text.clone()), outcome: refusal.or(aborted).unwrap_or_default() }
 }
 
