@@ -1,23 +1,22 @@
 //! The messages of a rollout that is written.
 
 use std::borrow::Cow;
-use std::collections::VecDeque;
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 
 use ibid_model::{
-    Block, CallId, Compaction, Data, LossKind, Losses, Message, ModelCall, Origin, Preparation, ResultPart,
+    Block, CallId, Compaction, Data, LossKind, Losses, Message, MessageId, ModelCall, Origin, ResultPart,
     Role, Selection, Session, Step, Text, TextBlock, Timestamp, ToolResult, ToolUse, Usage,
 };
 use serde::Serialize;
 
+use super::ahead::{Ahead, first_time};
 use super::answers;
 use super::content::{self, Item};
 use super::item;
 use super::lines::Lines;
 use super::records::Tokens;
 use super::tools::{self, Input};
-use super::write::RULES;
 
 #[derive(Serialize)]
 struct MessageItem<'a> {
@@ -101,45 +100,37 @@ struct Compacted<'a> {
     message: &'a str,
 }
 
-/// The first time that a message of what is picked has.
-pub(super) fn first_time(session: &Session, selection: &Selection) -> Option<Timestamp> {
-    Preparation::new(session, selection, &RULES).find_map(|step| match step {
-        Step::Message(message) => message.at,
-        Step::Compaction(_) => None,
-    })
+/// The session's own calls by the message they made.
+struct Calls<'a> {
+    calls: &'a [ModelCall],
+    /// The first call of each message, and behind each call the next one of its message.
+    first: HashMap<&'a str, usize>,
+    next: Vec<Option<usize>>,
+    left: usize,
 }
 
-/// Messages, each with the model that answers at it: the one of the next message of the model, or
-/// behind the last of these its model. It looks no further ahead than that.
-struct Ahead<'a> {
-    preparation: Preparation<'a>,
-    /// What was read, and the messages of which the model is known.
-    read: VecDeque<Step<'a>>,
-    known: usize,
-    model: Option<Text>,
-}
-
-impl<'a> Ahead<'a> {
-    /// The next step and its model; `otherwise` is the model where no message names one.
-    fn next(&mut self, otherwise: Option<&Text>) -> Option<(Step<'a>, Option<Text>)> {
-        while self.known == 0 {
-            match self.preparation.next() {
-                Some(step) => {
-                    if let Step::Message(Message { model: Some(model), .. }) = &step {
-                        self.model = Some(model.clone());
-                        self.known = self.read.len() + 1;
-                    }
-                    self.read.push_back(step);
-                }
-                None if self.read.is_empty() => return None,
-                None => {
-                    self.model = self.model.take().or_else(|| otherwise.cloned());
-                    self.known = self.read.len();
-                }
+impl<'a> Calls<'a> {
+    fn of(session: &'a Session) -> Calls<'a> {
+        let calls = session.calls.as_slice();
+        let mut first: HashMap<&str, usize> = HashMap::default();
+        let mut next = vec![None; calls.len()];
+        for (at, (call, next)) in calls.iter().zip(&mut next).enumerate().rev() {
+            if let Some(message) = call.message.as_ref().filter(|_| !call.inherited) {
+                *next = first.insert(message.as_str(), at);
             }
         }
-        self.known -= 1;
-        self.read.pop_front().map(|step| (step, self.model.clone()))
+        Calls { calls, first, next, left: calls.len() }
+    }
+
+    /// Takes the first call of a message.
+    fn take(&mut self, message: &MessageId) -> Option<usize> {
+        self.first.remove(message.as_str())
+    }
+
+    /// A call that was taken, and the next one of its message.
+    fn get(&mut self, at: usize) -> Option<(&'a ModelCall, Option<usize>)> {
+        self.left = self.left.saturating_sub(1);
+        Some((self.calls.get(at)?, self.next.get(at).copied().flatten()))
     }
 }
 
@@ -171,14 +162,13 @@ impl<'a> Messages<'a> {
     }
 
     pub(super) fn write(mut self, selection: &Selection) -> Result<(), serde_json::Error> {
-        let mut calls = self.calls();
         let session = self.session;
-        let mut time = first_time(session, selection).unwrap_or(self.started);
+        let mut calls = Calls::of(session);
+        let mut last = None;
         let mut ids = 0;
         // A compaction has the time of the message behind it.
         let mut waiting = Vec::new();
-        let preparation = Preparation::new(session, selection, &RULES);
-        let mut steps = Ahead { preparation, read: VecDeque::new(), known: 0, model: None };
+        let mut steps = Ahead::of(session, selection);
         while let Some((step, model)) = steps.next(session.meta.model.as_ref()) {
             let message = match step {
                 Step::Message(message) => message,
@@ -188,7 +178,9 @@ impl<'a> Messages<'a> {
                 }
             };
             ids += 1;
-            time = self.time(&message).unwrap_or(time);
+            let first = || first_time(session, selection);
+            let time = self.time(&message).or(last).or_else(first).unwrap_or(self.started);
+            last = Some(time);
             for compaction in waiting.drain(..) {
                 self.compaction(compaction, time)?;
             }
@@ -199,22 +191,21 @@ impl<'a> Messages<'a> {
                 // The rules leave no system message.
                 Role::System => {}
             }
-            let first = calls.partition_point(|(made, _)| *made < message.id.as_str());
-            let own = calls.iter_mut().skip(first).take_while(|(made, _)| *made == message.id.as_str());
-            for call in own.filter_map(|(_, call)| call.take()) {
-                self.usage(call, time)?;
+            let mut call = calls.take(&message.id);
+            while let Some((made, next)) = call.and_then(|at| calls.get(at)) {
+                self.usage(made, time)?;
+                call = next;
             }
             self.lost_of(&message);
         }
         // Without a message there is no time but the beginning.
-        let last = if ids == 0 { self.started } else { time };
+        let last = last.unwrap_or(self.started);
         for compaction in waiting {
             self.compaction(compaction, last)?;
         }
-        let left = calls.iter().filter(|(_, call)| call.is_some()).count();
-        self.losses.add_many(LossKind::Usage, left as u64, None, None);
+        self.losses.add_many(LossKind::Usage, calls.left as u64, None, None);
         self.losses.add_many(LossKind::MessageIds, ids, None, None);
-        let left_behind = steps.preparation.into_losses();
+        let left_behind = steps.into_losses();
         let mut losses = left_behind.without(LossKind::CompactionSummary, self.summaries);
         losses.merge(std::mem::take(self.losses));
         *self.losses = losses;
@@ -231,18 +222,6 @@ impl<'a> Messages<'a> {
             None => self.losses.add(LossKind::TimeFilled, None, Some(&message.id)),
         }
         message.at
-    }
-
-    /// The session's own calls in the order of the messages they made, and under no name those
-    /// that made none.
-    fn calls(&self) -> Vec<(&'a str, Option<&'a ModelCall>)> {
-        let named = self.session.calls.iter().map(|call| {
-            let message = call.message.as_ref().filter(|_| !call.inherited);
-            (message.map_or("", |id| id.as_str()), Some(call))
-        });
-        let mut calls: Vec<_> = named.collect();
-        calls.sort_by_key(|(message, _)| *message);
-        calls
     }
 
     fn item<P: Serialize>(&mut self, at: Timestamp, payload: &P) -> Result<(), serde_json::Error> {

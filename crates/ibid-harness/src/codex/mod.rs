@@ -1,6 +1,7 @@
 //! Codex CLI: one JSONL file (a *rollout*) for each thread, below `$CODEX_HOME/sessions`. The
 //! format, with the versions seen, is in `docs/formats/codex.md`.
 
+mod ahead;
 mod answers;
 mod calls;
 mod children;

@@ -10,8 +10,9 @@ use ibid_model::{
 };
 use serde::Serialize;
 
+use super::ahead::first_time;
 use super::lines::Lines;
-use super::messages::{Messages, first_time};
+use super::messages::Messages;
 use super::{Codex, DECLARATION, Rollout, Rollouts, names};
 use crate::core::{CodecError, Converted, Target, Transcript, conversion_name, derived_uuid_v7};
 
