@@ -132,7 +132,7 @@ fn raw_forms(call: &Call) -> Vec<String> {
         inputs.push(Value::Object(Map::from_iter([("input".to_owned(), input.clone())])));
         inputs.push(Value::Object(Map::from_iter([(String::new(), input)])));
     }
-    let names = [name.clone(), spelled(&name)];
+    let names = [name.clone(), spelled(&name), told_apart(&name)];
     let form = |name: &String, input: &Value| format!("raw {name} {}", canonical(input));
     inputs.iter().flat_map(|input| names.iter().map(move |name| form(name, input))).collect()
 }
@@ -158,6 +158,11 @@ fn own_input(call: &Call) -> Option<Value> {
 fn spelled(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     name.chars().map(|c| if fits(c) { c } else { '_' }).take(64).collect()
+}
+
+/// A name that one of the target's tools has, so that the call is not taken for one of that tool.
+fn told_apart(name: &str) -> String {
+    format!("{}_", spelled(name))
 }
 
 fn answer_forms(answer: &Answer, target: &dyn Target) -> Vec<String> {
@@ -213,7 +218,7 @@ fn judge_call(own: &Call, sent: &Call, needs: &mut Vec<Need>) {
         needs.push(Need::of(LossKind::CallIdChanged, why));
     }
     let name = own_name(own);
-    let kept = sent.name == name || sent.name == spelled(&name);
+    let kept = [name.clone(), spelled(&name), told_apart(&name)].contains(&sent.name);
     let names = [own.name.as_str(), name.as_str()];
     match own.key() == sent.key() {
         true if kept => needs.push(Need::if_told(LossKind::ToolKeptRaw).named(&names)),
