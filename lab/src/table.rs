@@ -153,8 +153,75 @@ fn summary(entries: &[&Entry]) -> String {
         (0, ..) => String::new(),
         (1, 0, 0) => "passed".to_owned(),
         (all, 0, 0) => format!("passed ({all})"),
-        (_, 0, _) => "cannot run".to_owned(),
+        (1, 0, _) => "cannot run".to_owned(),
+        (all, 0, cannot) => format!("cannot run ({cannot} of {all})"),
         (1, ..) => "FAILED".to_owned(),
         (all, failed, _) => format!("FAILED ({failed} of {all})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(harness: &str, version: &str) -> Named {
+        Named { harness: harness.to_owned(), version: Some(version.to_owned()) }
+    }
+
+    fn entry(kind: Kind, case: &str, target: Option<Named>, outcome: Outcome) -> Entry {
+        Entry {
+            kind,
+            case: case.to_owned(),
+            source: side("codex", "1.0"),
+            target,
+            outcome,
+            reason: (outcome != Outcome::Passed).then(|| "a reason".to_owned()),
+            notes: Vec::new(),
+            seconds: 1.0,
+        }
+    }
+
+    fn manifest(cells: Vec<Entry>) -> Manifest {
+        Manifest { date: "2026-01-31".to_owned(), cells }
+    }
+
+    #[test]
+    fn no_cell_disappears_however_it_ended() {
+        let pi = || Some(side("pi", "2.0"));
+        for (outcome, shown) in [
+            (Outcome::Passed, "| passed |"),
+            (Outcome::Failed, "| FAILED |"),
+            (Outcome::Forbidden, "| not possible |"),
+            (Outcome::CannotRun, "| cannot run |"),
+        ] {
+            let text = markdown(&manifest(vec![entry(Kind::Resume, "", pi(), outcome)]));
+            assert!(
+                text.contains("| codex 1.0 ") && text.contains("to pi 2.0") && text.contains(shown),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_failure_among_several_cells_of_a_place_shows() {
+        let cells = [("a", Outcome::Passed), ("b", Outcome::Failed), ("c", Outcome::CannotRun)];
+        let cells = cells.map(|(case, outcome)| entry(Kind::Refusals, case, None, outcome)).to_vec();
+        assert!(markdown(&manifest(cells)).contains("FAILED (1 of 3)"));
+    }
+
+    #[test]
+    fn the_table_goes_between_the_marks_and_nowhere_else() {
+        let text = format!("before\n{}\nold\n{}\nafter\n", MARKS.0, MARKS.1);
+        let manifest = manifest(vec![entry(Kind::Native, "", None, Outcome::Passed)]);
+        let written = with_table(&text, &manifest).unwrap();
+        assert!(
+            written.starts_with("before\n") && written.ends_with("\nafter\n") && !written.contains("old")
+        );
+        assert_eq!(
+            with_table(&written, &manifest).as_deref(),
+            Some(written.as_str()),
+            "writing it again changes nothing"
+        );
+        assert_eq!(with_table("no marks", &manifest), None);
     }
 }

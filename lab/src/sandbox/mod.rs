@@ -115,9 +115,8 @@ impl Sandbox {
         let path = self.out().join(format!("spec-{number}.json"));
         fs::write(&path, serde_json::to_vec_pretty(&spec)?).with_context(|| path.display().to_string())?;
         let said = self.out().join(format!("sandbox-{number}.txt"));
-        let mut command = unshare(&["--net", "--mount", "--mount-proc"]);
-        command.arg(std::env::current_exe()?).arg(INSIDE).arg(&path);
-        command.env_clear().env("PATH", SYSTEM_PATH).stdout(Stdio::null()).stderr(File::create(&said)?);
+        let mut command = enter(&std::env::current_exe()?, &path);
+        command.stdout(Stdio::null()).stderr(File::create(&said)?);
         let status = guard::wait(command, SETTING_UP + Duration::from_secs(seconds))?;
         let results = self.out().join(format!("results-{number}.json"));
         let Ok(text) = fs::read(&results) else {
@@ -146,6 +145,15 @@ impl Sandbox {
 pub fn ibid(arguments: &[&str]) -> Launch {
     let words = std::iter::once(setup::IBID).chain(arguments.iter().copied());
     Launch { words: words.map(str::to_owned).collect(), seconds: 120, ..Launch::default() }
+}
+
+/// The command that runs a spec in namespaces of its own, with the lab's program at `lab`. It ends
+/// when its standard input closes.
+#[must_use]
+pub fn enter(lab: &Path, spec: &Path) -> Command {
+    let mut command = unshare(&["--net", "--mount", "--mount-proc"]);
+    command.arg(lab).arg(INSIDE).arg(spec).env_clear().env("PATH", SYSTEM_PATH);
+    command
 }
 
 /// `unshare` with process ids of its own, and a user of its own where the caller is not root.
