@@ -40,8 +40,10 @@ pub(super) fn open_in(home: &Path, session: &str) -> Option<OpenIn> {
 }
 
 fn read(path: &Path) -> Option<Running> {
-    let size = path.metadata().ok()?.len();
-    (size <= BYTES).then(|| fs::read(path).ok())?.and_then(|text| serde_json::from_slice(&text).ok())
+    // A pipe in its place would be waited for.
+    let file = path.metadata().ok()?;
+    let text = (file.is_file() && file.len() <= BYTES).then(|| fs::read(path).ok())?;
+    text.and_then(|text| serde_json::from_slice(&text).ok())
 }
 
 /// Whether a process of that domain would be seen from here. Without a domain, it would.
