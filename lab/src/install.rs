@@ -12,7 +12,7 @@ use crate::pins::Package;
 use crate::sandbox;
 
 /// How long one installation may take.
-const LIMIT: Duration = Duration::from_secs(600);
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// How the name of a folder begins that is not finished.
 const UNFINISHED: &str = ".unfinished-";
@@ -77,7 +77,14 @@ impl Cache {
         let mut command = sandbox::guarded("npm")?;
         let wanted = format!("{}@{}", package.package, package.version);
         command
-            .args(["install", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1"])
+            .args([
+                "install",
+                "--no-audit",
+                "--no-fund",
+                "--loglevel=error",
+                "--fetch-retries=1",
+                "--fetch-timeout=60000",
+            ])
             .arg("--prefix")
             .arg(&unfinished)
             .arg(&wanted)
@@ -111,6 +118,8 @@ impl Cache {
             }
             Err(error) => {
                 fs::remove_dir_all(&unfinished)?;
+                *unreachable =
+                    Some(format!("the package registry is too slow (npm install {wanted}: {error:#})"));
                 bail!("npm install {wanted}: {error:#}")
             }
         }

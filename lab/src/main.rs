@@ -45,7 +45,7 @@ struct Arguments {
     #[arg(long)]
     list: bool,
 
-    /// Write the table of lab/manifest.json into README.md and run nothing
+    /// Write the tables of lab/manifest.json into README.md and docs/lab.md, and run nothing
     #[arg(long)]
     write_readme: bool,
 
@@ -87,7 +87,9 @@ fn run(arguments: &Arguments) -> Result<i32> {
     }
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     if arguments.write_readme {
-        table::write_readme(here)?;
+        for page in table::pages(here)? {
+            fs::write(&page.path, page.to_be).with_context(|| page.path.display().to_string())?;
+        }
         return Ok(0);
     }
     let work = match std::env::var_os("IBID_LAB_WORK").filter(|work| !work.is_empty()) {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cells::{CannotRun, Cell, Forbidden, Kind, Side};
 use crate::lab::Lab;
+use crate::pins::Age;
 
 /// How a cell ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,6 +46,9 @@ pub struct Entry {
     /// The program that resumes it, when there is another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<Named>,
+    /// Whether one of its programs is an older version.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub older: bool,
     /// How it ended.
     pub outcome: Outcome,
     /// Why it did not pass.
@@ -95,6 +99,10 @@ impl Entry {
             case: cell.case.to_owned(),
             source: named(cell.source),
             target: cell.target.map(named),
+            older: [Some(cell.source), cell.target]
+                .into_iter()
+                .flatten()
+                .any(|side| matches!(side, Side::Program(_, Age::Older))),
             outcome,
             reason,
             notes,

@@ -8,10 +8,10 @@ use anyhow::{Context as _, Result};
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{ContentArrangement, Table};
 
-use crate::cells::Kind;
+use crate::cells::{AS_COWORK, Kind};
 use crate::manifest::{Entry, Manifest, Named, Outcome};
 
-/// What stands before and behind the table in the README.
+/// What stands before and behind a table in a page.
 const MARKS: (&str, &str) = ("<!-- lab: begin -->", "<!-- lab: end -->");
 
 /// The cells of some kinds: one row for each source, one column for each thing that is proven.
@@ -33,7 +33,10 @@ const TABLES: [(&str, &[Kind]); 4] = [
 ];
 
 fn matrices(manifest: &Manifest) -> Vec<Matrix> {
-    let all = TABLES.into_iter().map(|(title, kinds)| Matrix::of(title, kinds, manifest));
+    let all = TABLES.into_iter().map(|(title, kinds)| {
+        let cells: Vec<&Entry> = manifest.cells.iter().filter(|cell| kinds.contains(&cell.kind)).collect();
+        Matrix::of(title, &cells, Column::of)
+    });
     all.filter(|matrix| !matrix.rows.is_empty()).collect()
 }
 
@@ -53,58 +56,105 @@ pub fn terminal(manifest: &Manifest) -> String {
     text
 }
 
-/// The tables for the README.
-#[must_use]
-pub fn markdown(manifest: &Manifest) -> String {
-    let mut text = format!("The lab on {}:\n", manifest.date);
-    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
-    for matrix in matrices(manifest) {
-        let _ = write!(text, "\n{}:\n\n{}|", matrix.title, line(&matrix.head));
-        text.push_str(&" --- |".repeat(matrix.head.len()));
-        text.push('\n');
-        matrix.rows.iter().for_each(|row| text.push_str(&line(row)));
+impl Matrix {
+    fn markdown(&self) -> String {
+        let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+        let mut text = format!("{}|{}\n", line(&self.head), " --- |".repeat(self.head.len()));
+        self.rows.iter().for_each(|row| text.push_str(&line(row)));
+        text
     }
+}
+
+/// The table for the README: the latest versions, and all that is proven of a pair in one place.
+#[must_use]
+pub fn in_short(manifest: &Manifest) -> String {
+    let latest: Vec<&Entry> = manifest.cells.iter().filter(|cell| !cell.older).collect();
+    let matrix = Matrix::of("", &latest, |entry| Column { kind: None, ..Column::of(entry) });
+    let older = manifest.cells.iter().filter(|cell| cell.older).count();
+    let rest = match older {
+        0 => String::new(),
+        older => format!("; {older} more cells, with older versions, are in [docs/lab.md](docs/lab.md)"),
+    };
+    format!("{}\nRun on {}{rest}.\n", matrix.markdown(), manifest.date)
+}
+
+/// The tables for the page of the lab: everything.
+#[must_use]
+pub fn in_full(manifest: &Manifest) -> String {
+    let mut text = String::new();
+    for matrix in matrices(manifest) {
+        let _ = writeln!(text, "{}:\n\n{}", matrix.title, matrix.markdown());
+    }
+    let mut reasons: Vec<&str> = Vec::new();
+    for entry in manifest.cells.iter().filter(|cell| cell.outcome == Outcome::Forbidden) {
+        reasons.extend(entry.reason.as_deref().filter(|reason| !reasons.contains(reason)));
+    }
+    for reason in reasons {
+        let _ = writeln!(text, "Not possible: {reason}.\n");
+    }
+    let _ = writeln!(text, "Run on {}.", manifest.date);
     text
 }
 
-/// Writes the table of `lab/manifest.json` into the README.
+/// What a page shows of a run.
+type Show = fn(&Manifest) -> String;
+
+/// The pages that show the recorded run, below the folder of the project, with what they show.
+const PAGES: [(&str, Show); 2] = [("README.md", in_short), ("docs/lab.md", in_full)];
+
+/// The pages as they are to be, beside how they are.
 ///
 /// # Errors
-/// When one of them cannot be read, or the README has no place for it.
-pub fn write_readme(lab: &Path) -> Result<()> {
-    let path = lab.join("../README.md");
-    let readme = fs::read_to_string(&path).context("README.md")?;
+/// When one of them, or the record, cannot be read, or a page has no place for a table.
+pub fn pages(lab: &Path) -> Result<Vec<Page>> {
     let manifest = Manifest::read(&lab.join("manifest.json"))?;
-    let written = with_table(&readme, &manifest).context("README.md has no marks for the table")?;
-    fs::write(&path, written).context("README.md")
+    let page = |(name, show): (&str, Show)| {
+        let path = lab.join("..").join(name);
+        let is = fs::read_to_string(&path).with_context(|| name.to_owned())?;
+        let to_be = between_marks(&is, &show(&manifest)).with_context(|| format!("{name} has no marks"))?;
+        Ok(Page { path, is, to_be })
+    };
+    PAGES.into_iter().map(page).collect()
 }
 
-/// A text in which the table stands between the marks; none when it has no marks.
-#[must_use]
-pub fn with_table(text: &str, manifest: &Manifest) -> Option<String> {
+/// A page that shows the recorded run.
+pub struct Page {
+    /// Where it lies.
+    pub path: std::path::PathBuf,
+    /// How it is.
+    pub is: String,
+    /// How it is to be.
+    pub to_be: String,
+}
+
+/// A text in which another stands between the marks; none when it has no marks.
+fn between_marks(text: &str, inner: &str) -> Option<String> {
     let (before, rest) = text.split_once(MARKS.0)?;
     let (_, after) = rest.split_once(MARKS.1)?;
-    Some(format!("{before}{}\n\n{}\n{}{after}", MARKS.0, markdown(manifest), MARKS.1))
+    Some(format!("{before}{}\n\n{inner}\n{}{after}", MARKS.0, MARKS.1))
 }
 
 impl Matrix {
-    fn of(title: &'static str, kinds: &[Kind], manifest: &Manifest) -> Matrix {
-        let cells: Vec<&Entry> = manifest.cells.iter().filter(|cell| kinds.contains(&cell.kind)).collect();
-        let mut sources: Vec<&Named> = Vec::new();
-        let mut columns: Vec<Column<'_>> = Vec::new();
-        for entry in &cells {
+    fn of<'e>(
+        title: &'static str,
+        cells: &[&'e Entry],
+        column_of: impl Fn(&'e Entry) -> Column<'e>,
+    ) -> Matrix {
+        let mut sources: Vec<&'e Named> = Vec::new();
+        let mut columns: Vec<Column<'e>> = Vec::new();
+        for entry in cells {
             if !sources.contains(&&entry.source) {
                 sources.push(&entry.source);
             }
-            let column = Column::of(entry);
+            let column = column_of(entry);
             if !columns.contains(&column) {
                 columns.push(column);
             }
         }
-        columns.sort_by_key(|column| (column.kind, column.target.cloned()));
-        let row = |source: &&Named| {
-            let cell = |column: &Column<'_>| {
-                let here = |entry: &&&Entry| entry.source == **source && Column::of(entry) == *column;
+        columns.sort();
+        let row = |source: &&'e Named| {
+            let cell = |column: &Column<'e>| {
+                let here = |entry: &&&'e Entry| entry.source == **source && column_of(entry) == *column;
                 summary(&cells.iter().filter(here).copied().collect::<Vec<_>>())
             };
             std::iter::once(named(source)).chain(columns.iter().map(cell)).collect()
@@ -115,22 +165,37 @@ impl Matrix {
 }
 
 /// What stands in one column.
-#[derive(PartialEq)]
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Column<'e> {
-    kind: Kind,
+    /// The program that resumes; nothing for what needs no second program.
     target: Option<&'e Named>,
+    /// What it stands for, where the program stands for another.
+    stands_for: Option<&'static str>,
+    /// What is proven; none where all of a pair stands in one place.
+    kind: Option<Kind>,
+    /// The same, of cells without a second program.
+    alone: Option<Kind>,
 }
 
 impl<'e> Column<'e> {
     fn of(entry: &'e Entry) -> Column<'e> {
-        Column { kind: entry.kind, target: entry.target.as_ref() }
+        let target = entry.target.as_ref();
+        let stands_for = (entry.case == AS_COWORK).then_some("cowork");
+        let alone = target.is_none().then_some(entry.kind);
+        Column { target, stands_for, kind: Some(entry.kind), alone }
     }
 
     fn title(&self) -> String {
-        match (self.kind, self.target) {
-            (Kind::ThereAndBack, Some(target)) => format!("{} and back", named(target)),
-            (_, Some(target)) => format!("to {}", named(target)),
-            (kind, None) => kind.name().to_owned(),
+        let Some(target) = self.target else {
+            return self.alone.map_or_else(String::new, |kind| kind.name().to_owned());
+        };
+        let target = match self.stands_for {
+            Some(name) => format!("{name} ({})", named(target)),
+            None => named(target),
+        };
+        match self.kind {
+            Some(Kind::ThereAndBack) => format!("{target} and back"),
+            _ => format!("to {target}"),
         }
     }
 }
@@ -177,6 +242,7 @@ mod tests {
             outcome,
             reason: (outcome != Outcome::Passed).then(|| "a reason".to_owned()),
             notes: Vec::new(),
+            older: false,
             seconds: 1.0,
         }
     }
@@ -194,7 +260,7 @@ mod tests {
             (Outcome::Forbidden, "| not possible |"),
             (Outcome::CannotRun, "| cannot run |"),
         ] {
-            let text = markdown(&manifest(vec![entry(Kind::Resume, "", pi(), outcome)]));
+            let text = in_full(&manifest(vec![entry(Kind::Resume, "", pi(), outcome)]));
             assert!(
                 text.contains("| codex 1.0 ") && text.contains("to pi 2.0") && text.contains(shown),
                 "{text}"
@@ -206,22 +272,20 @@ mod tests {
     fn one_failure_among_several_cells_of_a_place_shows() {
         let cells = [("a", Outcome::Passed), ("b", Outcome::Failed), ("c", Outcome::CannotRun)];
         let cells = cells.map(|(case, outcome)| entry(Kind::Refusals, case, None, outcome)).to_vec();
-        assert!(markdown(&manifest(cells)).contains("FAILED (1 of 3)"));
+        assert!(in_short(&manifest(cells)).contains("FAILED (1 of 3)"));
     }
 
     #[test]
     fn the_table_goes_between_the_marks_and_nowhere_else() {
         let text = format!("before\n{}\nold\n{}\nafter\n", MARKS.0, MARKS.1);
-        let manifest = manifest(vec![entry(Kind::Native, "", None, Outcome::Passed)]);
-        let written = with_table(&text, &manifest).unwrap();
-        assert!(
-            written.starts_with("before\n") && written.ends_with("\nafter\n") && !written.contains("old")
-        );
+        let written = between_marks(&text, "new").unwrap();
+        assert!(written.starts_with("before\n") && written.ends_with("\nafter\n"));
+        assert!(written.contains("\nnew\n") && !written.contains("old"));
         assert_eq!(
-            with_table(&written, &manifest).as_deref(),
+            between_marks(&written, "new").as_deref(),
             Some(written.as_str()),
-            "writing it again changes nothing"
+            "again, it changes nothing"
         );
-        assert_eq!(with_table("no marks", &manifest), None);
+        assert_eq!(between_marks("no marks", "new"), None);
     }
 }

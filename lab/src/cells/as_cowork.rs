@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 
 use super::resume::{NEXT, resume_by};
-use super::{Cell, Kind, Notes, Side};
+use super::{AS_COWORK, Cell, Kind, Notes, Side};
 use crate::check::{self, Sent};
 use crate::lab::Lab;
 use crate::pins::Age;
@@ -27,7 +27,7 @@ pub(super) fn cells() -> Vec<Cell> {
     let target = Side::Program(runs, Age::Latest);
     let cell = |driver| {
         let source = Side::Program(driver, Age::Latest);
-        Cell::new(Kind::Resume, "as Cowork's session", source, Some(target), move |lab, folder| {
+        Cell::new(Kind::Resume, AS_COWORK, source, Some(target), move |lab, folder| {
             prove(lab, folder, lab.side(source)?, lab.side(target)?)
         })
     };

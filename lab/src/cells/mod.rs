@@ -75,6 +75,9 @@ impl Side {
     }
 }
 
+/// The case of cells in which Claude Code stands for Cowork, which runs it.
+pub const AS_COWORK: &str = "as Cowork's session";
+
 /// What a cell found out beside that it passed: what the program itself leaves out, for one.
 pub type Notes = Vec<String>;
 
