@@ -20,8 +20,8 @@ use rustix::fs::{FlockOperation, flock};
 #[derive(Parser)]
 #[command(name = "lab/run", disable_help_subcommand = true)]
 struct Arguments {
-    /// Only cells whose name holds this, such as `resume`, `codex` or `big: pi`; several are all
-    /// to hold
+    /// Only cells whose name holds this, such as `resume`, `codex` or `to pi`; several are all to
+    /// hold
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
 

@@ -18,6 +18,7 @@ pub(crate) fn start(wanted: &Provider, out: &Path, workspace: &str) -> Result<Ru
         port: PORT,
         log: Some(out.join(&wanted.log)),
         strict: wanted.strict,
+        context_limit: wanted.context,
         workspace: PathBuf::from(workspace),
         image: PICTURE_FILE.to_owned(),
         ..Options::default()

@@ -52,7 +52,7 @@ pub(crate) fn make(lab: &Lab, program: &Program, folder: &Path) -> Result<Source
     ];
     for prompt in turns.iter().filter(|turn| !turn.subagents || program.driver.has_subagents(program.age)) {
         let step = Step::Run(program.ask(prompt, id.as_deref()));
-        let provider = Provider { log: LOG.to_owned(), strict: true };
+        let provider = Provider { log: LOG.to_owned(), strict: true, context: None };
         let done = sandbox.run(vec![step], Some(provider))?;
         let printed = done.first().context("nothing ran")?.well(&format!("`{}`", prompt.text))?;
         let said = program.driver.session_of(printed);

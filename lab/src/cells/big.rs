@@ -1,5 +1,6 @@
 //! Long sessions.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::Path;
@@ -7,7 +8,7 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use ibid_model::{Role, Session};
 use ibid_testkit::big::{Subject, claude_session, codex_session};
-use ibid_testkit::provider::wire::Said;
+use ibid_testkit::provider::wire::{Said, Spoken};
 use serde_json::json;
 
 use super::resume::{NEXT, new_id, resume_by};
@@ -16,8 +17,8 @@ use crate::check::{self, Sent};
 use crate::lab::Lab;
 use crate::pins::Age;
 use crate::programs::{DRIVERS, Program, Prompt};
-use crate::sandbox::{OUT, Sandbox, WORKSPACE};
-use crate::source::{Found, find, find_file, ibid_json};
+use crate::sandbox::{OUT, Provider, Sandbox, Step, WORKSPACE};
+use crate::source::{Found, find, find_file, ibid_json, read_log};
 
 /// How many messages the session has that is long and still fits.
 const MESSAGES: usize = 2000;
@@ -30,6 +31,9 @@ const LAST: usize = 3;
 
 /// How long a program may take over it, in seconds.
 const LIMIT: u64 = 240;
+
+/// How much the provider takes when it does not take everything, in tokens.
+const CONTEXT: u64 = 1_000_000;
 
 const LOG: &str = "big.jsonl";
 
@@ -79,7 +83,7 @@ fn patiently(sandbox: &Sandbox, program: &Program, id: &str) -> Result<()> {
 }
 
 /// A session that no context window holds. The program must open the one that it was asked for,
-/// send its end, and leave what is there as it is.
+/// send its end, and leave what is there as it is; also when the provider says that it is too long.
 fn too_large(lab: &Lab, folder: &Path, to: &Program) -> Result<Notes> {
     let sandbox = lab.copy(&lab.base(to)?, folder)?;
     let (harness, id) = generate(&sandbox, to)?;
@@ -87,26 +91,59 @@ fn too_large(lab: &Lab, folder: &Path, to: &Program) -> Result<Notes> {
     let converted = ibid_json(&sandbox, &["convert", &name, "--to", to.driver.id()])?;
     let id = new_id(&converted)?;
     let before = find(&sandbox.home(), to.driver.id(), &id)?;
+    let refused = lab.copy(folder, &folder.join("refused"))?;
     patiently(&sandbox, to, &id)?;
-    let after = find(&sandbox.home(), to.driver.id(), &id)?;
-    intact(&before, &after)?;
+    intact(&before, &find(&sandbox.home(), to.driver.id(), &id)?)?;
+    let texts = texts(&before.session);
     let log = sandbox.out().join(LOG);
-    let said = check::request(&log, NEXT)?;
-    let sent: Vec<&str> = said
+    let sent = sent_of(&check::request(&log, NEXT)?, &texts)?;
+    let mut notes = vec![format!("{sent} of its {} texts were sent", texts.len())];
+    notes.push(when_refused(&refused, to, &id, &before)?);
+    Ok(notes)
+}
+
+/// How many of the texts a request holds. The last ones must be among them.
+fn sent_of(said: &[Spoken], texts: &[&str]) -> Result<usize> {
+    let sent: HashSet<&str> = said
         .iter()
         .filter_map(|spoken| match &spoken.said {
             Said::User(text) | Said::Assistant(text) => Some(text.as_str()),
             _ => None,
         })
         .collect();
-    let texts = texts(&before.session);
-    let is_sent = |text: &&str| sent.iter().any(|sent| sent.contains(*text));
+    let is_sent = |text: &&str| sent.contains(*text) || sent.iter().any(|sent| sent.contains(*text));
     for text in texts.iter().rev().take(LAST) {
         let begin: String = text.chars().take(60).collect();
         ensure!(is_sent(text), "one of the last texts was not sent: {begin}");
     }
-    let all = texts.iter().filter(|text| is_sent(text)).count();
-    Ok(vec![format!("{all} of its {} texts were sent", texts.len())])
+    Ok(texts.iter().filter(|text| is_sent(text)).count())
+}
+
+/// What the program does when the provider refuses the session as too long, in one sentence. It may
+/// give up; it may not open another session, or take anything away.
+fn when_refused(sandbox: &Sandbox, to: &Program, id: &str, before: &Found) -> Result<String> {
+    let mut launch = to.ask(&Prompt { text: NEXT, ..Prompt::default() }, Some(id));
+    launch.seconds = LIMIT;
+    let provider = Provider { log: LOG.to_owned(), strict: true, context: Some(CONTEXT) };
+    let done = sandbox.run(vec![Step::Run(launch)], Some(provider))?;
+    let done = done.first().context("nothing ran")?;
+    let said = to.driver.session_of(&done.stdout);
+    ensure!(
+        said.is_none() || said.as_deref() == Some(id),
+        "when it is too long, it works in another session"
+    );
+    let after = find(&sandbox.home(), to.driver.id(), id)?;
+    intact(before, &after).context("when the provider says that it is too long")?;
+    let exchanges = read_log(&sandbox.out().join(LOG))?;
+    let turns: Vec<_> = exchanges.iter().filter(|exchange| exchange.api().is_some()).collect();
+    let refused = turns.iter().filter(|exchange| !exchange.refused.is_empty()).count();
+    let compacted = after.session.compactions.len() > before.session.compactions.len();
+    Ok(format!(
+        "refused as too long, it asked {} times, {refused} of them too long, {}, and {}",
+        turns.len(),
+        if compacted { "compacted the session" } else { "compacted nothing" },
+        done.ended
+    ))
 }
 
 /// Writes a large session of another harness than the program's.

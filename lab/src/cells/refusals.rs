@@ -122,7 +122,8 @@ fn open(lab: &Lab, folder: &Path, program: &Program) -> Result<Notes> {
         Step::Stop,
         step(&["delete", &name, "--yes"]),
     ];
-    let done = sandbox.run(steps, Some(Provider { log: "open.jsonl".to_owned(), strict: false }))?;
+    let done =
+        sandbox.run(steps, Some(Provider { log: "open.jsonl".to_owned(), strict: false, context: None }))?;
     ensure!(done.get(1).is_some_and(|done| !done.ended.late), "{} did not begin to work", program.name());
     ends(done.get(2), REFUSED, "deleting it while it is open")?;
     ends(done.get(3), REFUSED, "replacing it while it is open")?;

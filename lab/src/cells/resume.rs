@@ -90,7 +90,7 @@ pub(super) fn resume_by(
     log: &str,
 ) -> Result<()> {
     let step = Step::Run(launch);
-    let provider = Provider { log: log.to_owned(), strict: true };
+    let provider = Provider { log: log.to_owned(), strict: true, context: None };
     let done = sandbox.run(vec![step], Some(provider))?;
     let done = done.first().context("nothing ran")?;
     let printed = done.well(&program.name());

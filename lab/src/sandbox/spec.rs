@@ -32,6 +32,9 @@ pub struct Provider {
     pub log: String,
     /// Whether it refuses what real providers refuse.
     pub strict: bool,
+    /// How many tokens a request may have, about; any number when none.
+    #[serde(default)]
+    pub context: Option<u64>,
 }
 
 /// One thing that is done in a sandbox.
