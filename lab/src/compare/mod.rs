@@ -7,9 +7,9 @@
 //!
 //! - a piece of the source that is not sent, or in another form, needs a loss that names its message;
 //! - a piece that is sent and not of the source must be one that the target program is known to add
-//!   ([`target`], one file a program), else it is a difference;
+//!   (`target`, one file a program), else it is a difference;
 //! - a loss that names a message of which nothing is missing is a difference too, as far as losses
-//!   of its kind show in a request at all ([`ledger`] has the table, with reasons).
+//!   of its kind show in a request at all (`ledger` has the table, with reasons).
 //!
 //! # Limits
 //!

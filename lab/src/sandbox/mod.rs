@@ -1,7 +1,7 @@
 //! Where programs run: a network with loopback and nothing else, process ids of its own, a
 //! throw-away home, and an environment that holds only what is named.
 //!
-//! The lab starts itself again inside the namespaces ([`inside`]). That process is the first of
+//! The lab starts itself again inside the namespaces (`inside`). That process is the first of
 //! its process namespace, so when it ends everything in there ends. It ends when its standard
 //! input closes, which happens however the lab dies.
 
