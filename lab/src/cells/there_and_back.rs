@@ -32,21 +32,21 @@ fn prove(lab: &Lab, folder: &Path, here: &Program, there: &Program) -> Result<No
     let sandbox = lab.copy(&source.folder, folder)?;
     overlay(&lab.base(there)?.join("home"), &sandbox.home())?;
     let name = format!("{}:{}", here.driver.id(), source.id);
-    let id = new_id(&ibid_json(&sandbox, &["convert", &name, "--to", there.driver.id()])?)?;
+    let converted = ibid_json(&sandbox, &["convert", &name, "--to", there.driver.id()])?;
+    let session = find(&sandbox.home(), here.driver.id(), &source.id)?.session;
+    let id = new_id(&converted)?;
+    let log = sandbox.out().join("there.jsonl");
     resume(&sandbox, there, &id, NEXT, "there.jsonl").context("on the way there")?;
+    let sent = Sent { session: &session, converted: &converted, program: there, prompt: NEXT, log: &log };
+    check::all_sent(&sent).context("on the way there")?;
     let name = format!("{}:{id}", there.driver.id());
     let converted = ibid_json(&sandbox, &["convert", &name, "--to", here.driver.id()])?;
     let session = find(&sandbox.home(), there.driver.id(), &id)?.session;
     let back = new_id(&converted)?;
     resume(&sandbox, here, &back, BACK, "back.jsonl").context("on the way back")?;
     let log = sandbox.out().join("back.jsonl");
-    let notes = check::all_sent(&Sent {
-        session: &session,
-        converted: &converted,
-        program: here,
-        prompt: BACK,
-        log: &log,
-    })?;
+    let sent = Sent { session: &session, converted: &converted, program: here, prompt: BACK, log: &log };
+    let notes = check::all_sent(&sent).context("on the way back")?;
     // What the first program said itself, whatever the second one made of it.
     let request = check::request(&log, BACK)?;
     let mut rest = request.iter();
