@@ -135,7 +135,6 @@ fn what_is_written_tells_the_same_story() {
     }
 }
 
-// https://github.com/ccusage/ccusage/issues/888 (fault 2)
 #[test]
 fn a_time_that_nobody_knows_is_filled_in_reported_and_read_as_unknown() {
     let mut session = Session::new("simple", "a-document");
@@ -167,6 +166,7 @@ fn an_answer_of_an_unknown_model_says_so_and_reads_back_as_one() {
     assert_eq!((&back.messages[0].model, &back.meta.model), (&None, &None));
 }
 
+// https://github.com/ccusage/ccusage/issues/888 (fault 2)
 #[test]
 fn an_answer_split_over_rows_is_one_message_with_its_last_token_counts() {
     let thinking = r#"{"type":"thinking","thinking":"hm","signature":"c2ln"}"#;
