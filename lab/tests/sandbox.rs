@@ -97,5 +97,6 @@ fn there_is_no_way_out_and_nothing_of_the_caller_in_it() {
     assert!(variables <= 12, "{printed}");
     let begin = format!("{home}:\n");
     let listed = printed.split_once(&begin).map(|(_, rest)| rest.lines().next().unwrap_or_default());
-    assert_eq!(listed, Some(""), "the caller's home is to be seen: {printed}");
+    // It is an empty folder, or not there at all.
+    assert!(listed.is_none_or(str::is_empty), "the caller's home is to be seen: {printed}");
 }

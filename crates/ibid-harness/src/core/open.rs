@@ -52,23 +52,39 @@ fn exists(_: u32) -> bool {
     true
 }
 
+/// What a file or directory is, whatever it is called: in a container another one may have the same
+/// path.
+#[cfg(unix)]
+fn identity(path: &std::path::Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt as _;
+
+    path.metadata().ok().map(|about| (about.dev(), about.ino()))
+}
+
+/// Elsewhere nothing can be seen of what processes have open.
+#[cfg(not(unix))]
+fn identity(_: &std::path::Path) -> Option<(u64, u64)> {
+    None
+}
+
 /// A process of this name that works in this directory. Looks on Linux only.
 #[must_use]
 pub(crate) fn working_in(name: &str, directory: &std::path::Path) -> Option<u32> {
+    let directory = identity(directory)?;
     processes().find(|process| {
         let about = std::path::PathBuf::from(format!("/proc/{process}"));
         std::fs::read_to_string(about.join("comm")).is_ok_and(|comm| comm.trim_end() == name)
-            && std::fs::read_link(about.join("cwd")).is_ok_and(|cwd| cwd == directory)
+            && identity(&about.join("cwd")) == Some(directory)
     })
 }
 
 /// Another process that has a file open. Looks on Linux only, and sees processes of this user.
 #[must_use]
 pub(crate) fn file_holder(path: &std::path::Path) -> Option<u32> {
-    let path = path.canonicalize().ok()?;
+    let file = identity(path)?;
     processes().filter(|process| *process != std::process::id()).find(|process| {
         let open = std::fs::read_dir(format!("/proc/{process}/fd")).into_iter().flatten().flatten();
-        open.into_iter().any(|entry| std::fs::read_link(entry.path()).is_ok_and(|file| file == path))
+        open.into_iter().any(|entry| identity(&entry.path()) == Some(file))
     })
 }
 
