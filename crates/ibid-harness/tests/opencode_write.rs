@@ -352,6 +352,40 @@ fn a_result_stands_in_the_part_of_its_call() {
 }
 
 #[test]
+fn metadata_that_says_another_end_than_the_result_is_left_behind() {
+    let cases = [
+        (Outcome::Ok, r#"{"exit":5}"#, "fine", LossKind::StructuredResult),
+        (Outcome::Unknown, r#"{"exit":null}"#, "fine", LossKind::StructuredResult),
+        (Outcome::Error, r#"{"interrupted":true}"#, "no", LossKind::StructuredResult),
+        (Outcome::Error, "{}", "Tool execution aborted", LossKind::ResultStatus),
+    ];
+    for (outcome, metadata, text, loss) in cases {
+        let result = ToolResult {
+            call: "c1".into(),
+            content: vec![ibid_model::ResultPart::Text(TextBlock { text: text.into() })],
+            outcome,
+            structured: ibid_model::Json::from_text(metadata).ok(),
+        };
+        let mut session = small(vec![
+            message("a", Role::User, 1_000, vec![Block::text("Q")]),
+            message("b", Role::Assistant, 2_000, vec![call("c1")]),
+            message("c", Role::User, 3_000, vec![Block::ToolResult(result)]),
+        ]);
+        session.harness = "opencode".into();
+        let made = convert(&session, &Target::default());
+        let back = OpenCode::to_common(&made.value).unwrap().session;
+        let blocks = back.messages.iter().flat_map(|message| &message.blocks);
+        let read = blocks.into_iter().find_map(|block| match block {
+            Block::ToolResult(result) => Some(result.outcome),
+            _ => None,
+        });
+        let failed = |outcome| matches!(outcome, Outcome::Error | Outcome::Interrupted);
+        assert_eq!(failed(read.unwrap()), failed(outcome), "{metadata}");
+        assert!(made.losses.has(loss), "{metadata}");
+    }
+}
+
+#[test]
 fn a_call_without_a_result_is_an_interrupted_one() {
     let made = convert(
         &small(vec![

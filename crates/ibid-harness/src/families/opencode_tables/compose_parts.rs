@@ -6,7 +6,7 @@ use ibid_model::{
 };
 
 use super::fields::Fields;
-use super::parts::address;
+use super::parts::{self, address};
 use super::tools;
 use crate::core::Arguments;
 use crate::families::pictures::{is_taken, media_type_of};
@@ -233,8 +233,22 @@ fn answered(
         Outcome::Ok | Outcome::Unknown => true,
         _ => said_by_metadata,
     };
+    // Metadata that says another end than the result would be believed.
+    let told = |structured: Option<&Json>| match (completed, result.outcome) {
+        (true, _) => structured.map_or(Outcome::Ok, completed_as),
+        (false, Outcome::Interrupted) => Outcome::Interrupted,
+        (false, _) => failed_as(structured, &text),
+    };
+    let meant = if result.outcome == Outcome::Unknown { Outcome::Ok } else { result.outcome };
+    let contradicted = structured.is_some_and(|json| told(Some(json)) != meant);
+    let structured = structured.filter(|_| !contradicted);
+    if contradicted {
+        losses.add(LossKind::StructuredResult, None, Some(&message.id));
+    }
     if result.outcome == Outcome::Unknown {
         losses.add(LossKind::ResultStatus, Some("unknown"), Some(&message.id));
+    } else if told(structured) != meant {
+        losses.add(LossKind::ResultStatus, Some("reads as interrupted"), Some(&message.id));
     }
     state.push("status", if completed { "completed" } else { "error" });
     state.push("input", input);
@@ -261,6 +275,13 @@ fn answered(
         }
         state.push("attachments", &attachments);
     }
+}
+
+/// How a failed call reads, by the mark in its metadata or by its text.
+fn failed_as(metadata: Option<&Json>, text: &str) -> Outcome {
+    let whole = Text::from(metadata.map(Json::as_str).unwrap_or_default());
+    let marked = Fields::of(&whole).is_some_and(|fields| fields.flag("interrupted"));
+    if marked || text == parts::ABORTED { Outcome::Interrupted } else { Outcome::Error }
 }
 
 /// How a completed call ended, by the exit status in its metadata.

@@ -128,6 +128,9 @@ fn outcome(state: &Fields<'_>) -> Outcome {
     }
 }
 
+/// The error of a call that the person stopped, in 1.0.152.
+pub(super) const ABORTED: &str = "Tool execution aborted";
+
 fn failed(id: &CallId, state: &Fields<'_>) -> ToolResult {
     let metadata = state.object("metadata");
     let interrupted = metadata.as_ref().is_some_and(|metadata| metadata.flag("interrupted"));
@@ -135,8 +138,7 @@ fn failed(id: &CallId, state: &Fields<'_>) -> ToolResult {
     let text = partial.or_else(|| state.text("error")).unwrap_or_default();
     let outcome = match text.as_str() {
         _ if interrupted => Outcome::Interrupted,
-        // 1.0.152 for a call that the person stopped.
-        "Tool execution aborted" => Outcome::Interrupted,
+        ABORTED => Outcome::Interrupted,
         _ => Outcome::Error,
     };
     let mut content = vec![ResultPart::Text(TextBlock { text })];
