@@ -131,6 +131,9 @@ fn the_text_beside_a_picture_that_was_put_in_is_left_behind_and_the_picture_is_n
         let back = made.value.to_common().unwrap().session;
         assert_eq!(story(&back), ["User: Q", "User: something else", "Assistant: A"], "{name}");
         assert_eq!(made.losses.count(LossKind::InjectedContext), 1, "{name}");
+        let holds_it = |message: &&Message| message.blocks.iter().any(|b| matches!(b, Block::Image(_)));
+        let origin = back.messages.iter().find(holds_it).unwrap().origin;
+        assert!(origin == Origin::Harness || made.losses.has(LossKind::AgentMessage), "{name}: {origin:?}");
     }
 }
 
@@ -157,6 +160,49 @@ fn a_picture_stays_a_picture_and_a_document_a_document_whatever_their_types_say(
             let name = harness.declaration().id;
             assert!(pictures == 1 || (pictures == 0 && made.losses.has(LossKind::Image)), "{name}");
             assert!(documents == 1 || (documents == 0 && made.losses.has(LossKind::Document)), "{name}");
+        }
+    }
+}
+
+#[test]
+fn how_a_result_ended_is_kept_or_its_loss_is_named() {
+    let metadata = [
+        None,
+        Some(r#"{"exit":5}"#),
+        Some(r#"{"exit":null}"#),
+        Some(r#"{"interrupted":true}"#),
+        Some(r#"{"interrupted":false,"exit":0}"#),
+    ];
+    let texts = ["fine", "aborted", "aborted by user", "Tool execution aborted", "Exit code: 7\nOutput:\nno"];
+    let outcomes = [Outcome::Ok, Outcome::Error, Outcome::Interrupted, Outcome::Unknown];
+    for harness in all().iter().filter(|harness| harness.declaration().capabilities.write) {
+        let name = harness.declaration().id;
+        for (structured, text, outcome) in metadata
+            .iter()
+            .flat_map(|json| texts.iter().map(move |text| (json, text)))
+            .flat_map(|(json, text)| outcomes.map(|outcome| (json, text, outcome)))
+        {
+            let mut answer = result("a", text);
+            let Block::ToolResult(result) = &mut answer else { panic!("a result is a result") };
+            result.outcome = outcome;
+            result.structured = structured.map(|json| Json::from_text(json).unwrap());
+            let mut source = session(vec![
+                (Role::User, Origin::Person, vec![Block::text("Q")]),
+                (Role::Assistant, Origin::Model, vec![call("a")]),
+                (Role::User, Origin::Tools, vec![answer]),
+            ]);
+            source.harness = name.to_string().into();
+            let made = harness.from_common(&source, &Target::default()).unwrap();
+            let back = made.value.to_common().unwrap().session;
+            let mut blocks = back.messages.iter().flat_map(|message| &message.blocks);
+            let ended = blocks.find_map(|block| match block {
+                Block::ToolResult(result) => Some(result.outcome),
+                _ => None,
+            });
+            assert!(
+                ended == Some(outcome) || made.losses.has(LossKind::ResultStatus),
+                "{name}: {outcome:?} with {structured:?} and {text:?} reads as {ended:?}"
+            );
         }
     }
 }

@@ -140,7 +140,8 @@ loss_kinds! {
     Companion = "companion", Dropped;
     /// A role that the target lacks was written as another.
     RoleChanged = "role-changed", Changed;
-    /// A message from another agent (a subagent's task or report) reads as a person's in the target.
+    /// A message that no person typed (a subagent's task or report, a picture that was put in) reads as a person's in
+    /// the target.
     AgentMessage = "agent-message", Changed;
     /// Neighbouring messages of one role were joined, or a message was split, as the target's shape asks.
     Regrouped = "regrouped", Changed;

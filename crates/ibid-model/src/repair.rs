@@ -310,6 +310,10 @@ impl Preparation<'_> {
         };
         match copy.origin {
             Origin::Tools => copy.origin = Origin::Person,
+            // What is left of it has no mark of its own where its text has none.
+            Origin::Harness if put_in => {
+                self.losses.add(LossKind::AgentMessage, Some("a picture that was put in"), Some(&message.id));
+            }
             Origin::Agent if !self.rules.agent_messages && copy.role == Role::User => {
                 self.losses.add(LossKind::AgentMessage, None, Some(&message.id));
             }

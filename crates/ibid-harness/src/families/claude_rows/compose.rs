@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use ibid_carrier::jsonl::{Builder, Document};
 use ibid_model::{
     Block, CommandRule, Compaction, EventKind, Json, LossKind, Losses, Message, MessageId, ModelCall, Origin,
-    Prepared, Role, Rules, Session, SessionId, StopReason, Text, ThinkingRule, Timestamp, TitleOrigin,
-    prepare,
+    Outcome, Prepared, Role, Rules, Session, SessionId, StopReason, Text, ThinkingRule, Timestamp,
+    TitleOrigin, prepare,
 };
 
 use super::blocks::BlockWriter;
-use super::content::PROVIDER;
+use super::content::{self, PROVIDER};
 use super::markup::{self, Mark};
 use super::record::{HUMAN, UNKNOWN_MODEL};
 use super::written::{
@@ -181,8 +181,18 @@ impl<'a> Composer<'a> {
             [Block::ToolResult(result)] => result.structured.as_ref(),
             _ => None,
         };
-        if structured.is_some() && !self.kin {
+        // What says that a person stopped it would be believed before the result itself.
+        let stopped = structured.is_some_and(|json| content::was_interrupted(json.as_str()));
+        let ended = match blocks {
+            [Block::ToolResult(result)] => Some(result.outcome),
+            _ => None,
+        };
+        let told = structured.filter(|_| self.kin && (!stopped || ended == Some(Outcome::Interrupted)));
+        if structured.is_some() && told.is_none() {
             self.losses.add(LossKind::StructuredResult, None, Some(&message.id));
+        }
+        if ended == Some(Outcome::Interrupted) && !(stopped && told.is_some()) {
+            self.losses.add(LossKind::ResultStatus, Some("interrupted"), Some(&message.id));
         }
         // The first text is what tells a person's row from one that the program put in.
         let first = blocks.iter().find_map(|block| match block {
@@ -207,7 +217,7 @@ impl<'a> Composer<'a> {
                 Content::Blocks(written)
             }
         };
-        self.push_user(message, content, structured.filter(|_| self.kin), human)
+        self.push_user(message, content, told, human)
     }
 
     fn push_user(

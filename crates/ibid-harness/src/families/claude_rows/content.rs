@@ -177,7 +177,7 @@ impl<'a> Blocks<'a> {
 }
 
 /// Whether the structured form of a shell result says that the person stopped it.
-fn was_interrupted(structured: &str) -> bool {
+pub(super) fn was_interrupted(structured: &str) -> bool {
     memchr::memmem::find(structured.as_bytes(), br#""interrupted":true"#).is_some()
         && serde_json::from_str::<Interrupted>(structured).is_ok_and(|result| result.interrupted)
 }
