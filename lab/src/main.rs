@@ -96,7 +96,8 @@ fn run(arguments: &Arguments) -> Result<i32> {
         Some(work) => std::path::absolute(work)?,
         None => here.join(".work"),
     };
-    let _lock = fresh(&work)?;
+    // A look at the list leaves the work folder alone: it may hold what an earlier run kept.
+    let _lock = if arguments.list { None } else { Some(fresh(&work)?) };
     let ibid = std::env::current_exe()?.with_file_name("ibid");
     if !ibid.is_file() {
         bail!("there is no {}; lab/run builds it", ibid.display());
@@ -107,11 +108,17 @@ fn run(arguments: &Arguments) -> Result<i32> {
         arguments.only.iter().all(|text| name.contains(text.as_str()))
     };
     let cells: Vec<Cell> = cells::all(arguments.older).into_iter().filter(wanted).collect();
+    if cells.is_empty() {
+        bail!("no cell has {} in its name; --list shows the names", arguments.only.join(" and "));
+    }
     if arguments.list {
-        for cell in &cells {
-            println!("{}", Entry::of(&lab, cell, Ok(Vec::new()), 0.0).name());
-        }
-        return Ok(0);
+        let names = cells.iter().map(|cell| Entry::of(&lab, cell, Ok(Vec::new()), 0.0).name() + "\n");
+        let names: String = names.collect();
+        return match std::io::stdout().lock().write_all(names.as_bytes()) {
+            // Who reads it has seen enough.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(0),
+            written => Ok(written.map(|()| 0)?),
+        };
     }
     let mut programs = Vec::new();
     for side in cells.iter().flat_map(|cell| [Some(cell.source), cell.target]).flatten() {

@@ -50,6 +50,24 @@ pub fn open(path: &Path) -> Result<(File, FileStamp), CarrierError> {
     Ok((file, stamp))
 }
 
+/// Reads one of Ibid's own files: a regular one of at most `limit` bytes. A pipe or a device in its
+/// place would be waited for, or never end.
+///
+/// # Errors
+/// What the operating system says; [`io::ErrorKind::InvalidInput`] for anything but a regular file,
+/// and [`io::ErrorKind::FileTooLarge`] for one over the limit.
+pub fn read_own(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    match u64::try_from(bytes.len()) {
+        Ok(size) if size <= limit => Ok(bytes),
+        _ => Err(io::ErrorKind::FileTooLarge.into()),
+    }
+}
+
 /// Reads a whole file, at most as much as it held when it was opened, so that a file that is
 /// being appended to is read up to a moment. Content that begins like zstd is decompressed,
 /// whatever the file is called.

@@ -16,7 +16,11 @@ use ibid_model::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::file::{self, read_own};
 use crate::plan::{PlanError, files};
+
+/// The most that is read of one entry. It names what changes and not the content, which lies beside it.
+const BYTES: u64 = 1 << 30;
 
 /// How long a writer waits for another one.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -89,6 +93,11 @@ impl Journal {
         options.write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        // Anything else in its place would be waited for, or followed to somewhere else.
+        if fs::symlink_metadata(&path).is_ok_and(|about| !about.is_file()) {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, "not a regular file; remove it");
+            return Err(PlanError::io("open", &path, error));
+        }
         let file = options.open(&path).map_err(|error| PlanError::io("open", &path, error))?;
         let begun = Instant::now();
         loop {
@@ -105,8 +114,8 @@ impl Journal {
 
     /// Whether a process is writing now.
     pub(crate) fn is_locked(&self) -> bool {
-        File::open(self.lock_path())
-            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+        file::open(&self.lock_path())
+            .is_ok_and(|(file, _)| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
     pub(crate) fn directory_of(&self, id: &str) -> PathBuf {
@@ -147,7 +156,7 @@ impl Journal {
     /// What was going to happen; `None` when it was never written: then nothing has happened.
     pub(crate) fn read<C: DeserializeOwned>(&self, id: &str) -> Result<Option<Entry<C>>, PlanError> {
         let path = self.directory_of(id).join(ENTRY);
-        let bytes = match fs::read(&path) {
+        let bytes = match read_own(&path, BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(PlanError::io("read", &path, error)),
@@ -193,7 +202,7 @@ impl Journal {
 
     /// Why a commit could not be taken back as a whole, when that was tried.
     pub(crate) fn stuck(&self, id: &str) -> Option<Vec<String>> {
-        let bytes = fs::read(self.directory_of(id).join(STUCK)).ok()?;
+        let bytes = read_own(&self.directory_of(id).join(STUCK), BYTES).ok()?;
         Some(serde_json::from_slice(&bytes).unwrap_or_default())
     }
 

@@ -336,11 +336,13 @@ impl Preparation<'_> {
     }
 
     /// Whether something other than results stands between a call and its result.
-    fn moved(&self, call: usize, result: usize) -> bool {
+    fn moved(&self, call: usize, result: usize, id: &CallId) -> bool {
+        let other = |block: &Block| !matches!(block, Block::ToolResult(_));
         let between = self.view.get(call + 1..result).unwrap_or_default();
-        between
-            .iter()
-            .any(|message| message.blocks.iter().any(|block| !matches!(block, Block::ToolResult(_))))
+        let of_call = |block: &&Block| matches!(block, Block::ToolResult(result) if result.call == *id);
+        let beside = self.view.get(result).map(|message| message.blocks.as_slice()).unwrap_or_default();
+        between.iter().any(|message| message.blocks.iter().any(other))
+            || beside.iter().take_while(|block| !of_call(block)).any(other)
     }
 
     fn call(&mut self, call: &ToolUse, message: &Message, at: usize) -> (ToolUse, ToolResult) {
@@ -356,7 +358,7 @@ impl Preparation<'_> {
                 let mut result = result.clone();
                 result.call = id;
                 self.clean_result(&mut result, message);
-                if self.moved(at, place) {
+                if self.moved(at, place, &call.id) {
                     self.losses.add(LossKind::ResultsMoved, None, Some(&message.id));
                 }
                 result

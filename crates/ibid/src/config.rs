@@ -9,16 +9,19 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
+use ibid_carrier::file::read_own;
 use ibid_harness::HarnessId;
 use toml::{Table, Value};
 
 use crate::machine::harness;
 use crate::output;
+
+/// The most that is read of the file.
+const BYTES: u64 = 1 << 20;
 
 /// The file's name in Ibid's configuration directory.
 const NAME: &str = "config.toml";
@@ -40,7 +43,9 @@ impl Config {
     /// When the file cannot be read, is no TOML, or a value has another type.
     pub(crate) fn read(directory: &Path, home: &Path) -> Result<Config> {
         let path = directory.join(NAME);
-        let text = match fs::read_to_string(&path) {
+        let text = match read_own(&path, BYTES)
+            .and_then(|bytes| String::from_utf8(bytes).map_err(io::Error::other))
+        {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Config::default()),
             Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),

@@ -1,5 +1,6 @@
 //! What every command needs to know of the machine, and the ways to sessions.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, bail};
@@ -432,8 +433,12 @@ fn nothing(name: &str, discoveries: &[Discovery]) -> String {
     let sessions = discoveries.iter().flat_map(|discovery| &discovery.sessions);
     let searched = sessions.filter(|session| is_listed(session)).count();
     let name = output::clean_line(name);
+    let of = match discoveries.iter().map(|discovery| discovery.harness).collect::<HashSet<_>>().len() {
+        1 => discoveries.first().map(|one| format!(" --harness {}", one.harness)).unwrap_or_default(),
+        _ => String::new(),
+    };
     let mut message =
-        format!("no session is called `{name}` among the {searched} that `ibid list --all` shows");
+        format!("no session is called `{name}` among the {searched} that `ibid list --all{of}` shows");
     if let Some(unread) = Unread::of(discoveries).sentence() {
         message.push_str(&format!("; {unread}"));
     }

@@ -210,3 +210,24 @@ fn another_branch_goes_on_in_a_session_of_its_own() {
     let again = in_dir(&home, home.path(), &arguments).ends(0).json();
     assert_eq!((&again["id"], &again["converted"]), (&json["id"], &Value::Bool(false)));
 }
+
+#[test]
+fn another_document_of_the_same_shape_is_not_taken_for_the_one_before() {
+    let home = Home::new();
+    let project = home.path().join("project");
+    std::fs::create_dir_all(&project).unwrap();
+    let document = |name: &str, said: &str| {
+        let path = home.path().join(name);
+        let text = serde_json::json!({"cwd": project, "messages": [{"role": "user", "content": said},
+            {"role": "assistant", "content": "yes"}]});
+        std::fs::write(&path, text.to_string()).unwrap();
+        format!("simple:{}", path.display())
+    };
+    let ids = [("a.json", "the first"), ("b.json", "the other")].map(|(name, said)| {
+        let arguments = [&document(name, said), "--to", "pi", "--no-launch", "--json"];
+        let json = in_dir(&home, &project, &arguments).ends(0).json();
+        assert_eq!(json["converted"], true, "{name}");
+        json["id"].as_str().unwrap().to_owned()
+    });
+    assert_ne!(ids[0], ids[1]);
+}

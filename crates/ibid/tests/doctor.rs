@@ -121,3 +121,37 @@ fn a_program_that_is_newer_than_what_was_proven_is_named() {
     assert_eq!(json["newer"][0]["version"], "99.1.0");
     assert!(json["newer"][0]["proven"]["version"].is_string());
 }
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_one_of_ibids_own_files_is_not_waited_for() {
+    let pipe = |home: &Home, place: &str| {
+        let path = home.path().join(place);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    };
+    let bounded = |home: &Home, arguments: &[&str]| {
+        let mut command = std::process::Command::new("timeout");
+        command.arg("20").arg(assert_cmd::cargo::cargo_bin!("ibid")).arg("--home").arg(home.path());
+        let code = command.args(arguments).output().unwrap().status.code();
+        assert!(code.is_some() && code != Some(124), "{arguments:?} waited");
+        code
+    };
+    let settings = home();
+    pipe(&settings, ".config/ibid/config.toml");
+    assert_eq!(bounded(&settings, &["list"]), Some(2));
+    let cache = home();
+    pipe(&cache, ".cache/ibid/sessions.jsonl");
+    assert_eq!(bounded(&cache, &["list"]), Some(0));
+    let trash = home();
+    pipe(&trash, ".local/share/ibid/trash/01a22d4a695877f9bc4b4b0ff3b40e9a/manifest.json");
+    bounded(&trash, &["restore"]);
+    bounded(&trash, &["doctor"]);
+    let lock = home();
+    pipe(&lock, ".local/share/ibid/journal/lock");
+    assert_eq!(bounded(&lock, &["convert", PI_TOOLS, "--to", "codex"]), Some(2));
+    let codex = home();
+    let thread = crate::common::CODEX_PARENT.trim_start_matches("codex:");
+    pipe(&codex, &format!(".codex/thread-writer-locks/{thread}.lock"));
+    assert_eq!(bounded(&codex, &["delete", crate::common::CODEX_PARENT, "--yes"]), Some(0));
+}

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 pub use entry::{TrashEntry, TrashItem, TrashedFile, TrashedRows};
 
+use crate::file::read_own;
 use crate::plan::{Plan, PlanError, Step, files};
 use crate::sqlite::RowSet;
 
@@ -127,8 +128,14 @@ impl Trash {
     }
 }
 
+/// The most that is read of a manifest, which names files and not their content.
+const MANIFEST_BYTES: u64 = 256 << 20;
+
+/// The most that is read of the rows of one entry: what a session may hold.
+const ROWS_BYTES: u64 = 16 << 30;
+
 fn read_manifest(path: &Path) -> Result<TrashEntry, PlanError> {
-    let bytes = fs::read(path).map_err(|error| PlanError::io("read", path, error))?;
+    let bytes = read_own(path, MANIFEST_BYTES).map_err(|error| PlanError::io("read", path, error))?;
     let entry: TrashEntry = serde_json::from_slice(&bytes)
         .map_err(|error| PlanError::Journal { path: path.to_owned(), detail: error.to_string() })?;
     let named = path.parent().and_then(Path::file_name).and_then(|name| name.to_str());
@@ -140,7 +147,7 @@ fn read_manifest(path: &Path) -> Result<TrashEntry, PlanError> {
 }
 
 pub(crate) fn read_rows_file(path: &Path) -> Result<RowSet, PlanError> {
-    let bytes = fs::read(path).map_err(|error| PlanError::io("read", path, error))?;
+    let bytes = read_own(path, ROWS_BYTES).map_err(|error| PlanError::io("read", path, error))?;
     serde_json::from_slice(&bytes)
         .map_err(|error| PlanError::Journal { path: path.to_owned(), detail: error.to_string() })
 }

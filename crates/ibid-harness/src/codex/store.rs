@@ -111,8 +111,8 @@ impl Store for Codex {
         let name = reference.path.file_name()?.to_str().and_then(RolloutName::of)?;
         let lock = reference.root.join(WRITER_LOCKS).join(format!("{}.lock", name.thread));
         // A shared lock is what can be had for a moment unless somebody writes.
-        let held = std::fs::File::open(&lock)
-            .is_ok_and(|file| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)));
+        let held = ibid_carrier::file::open(&lock)
+            .is_ok_and(|(file, _)| matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock)));
         if held {
             return Some(OpenIn { process: lock_holder(&lock), sign: lock.display().to_string() });
         }
@@ -142,8 +142,14 @@ impl Store for Codex {
         match (first, named) {
             (Some(Body::Meta(_)), true) => 95,
             (Some(Body::Meta(meta)), false) => {
-                // A bare header is told by its neighbours only; one in the envelope by itself.
-                if meta.originator.is_some() || meta.version.is_some() { 80 } else { 30 }
+                // A bare header is told by its neighbours only; one in the envelope by itself. A
+                // document with its messages on one line is no header.
+                let document = memchr::memmem::find(head, b"\"messages\"").is_some();
+                match meta.originator.is_some() || meta.version.is_some() {
+                    true => 80,
+                    false if document => 5,
+                    false => 30,
+                }
             }
             (Some(Body::Stranger) | None, true) => 5,
             (Some(Body::Stranger) | None, false) => 0,

@@ -5,10 +5,14 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use ibid_carrier::file::read_own;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Discovered, Discovery, Listed, Reference};
+
+/// The most that is read of the cache: about a million sessions.
+const BYTES: u64 = 2 << 30;
 
 /// Raised whenever any reader says something else about the same bytes; an older cache is then
 /// ignored.
@@ -35,7 +39,8 @@ impl DiscoveryCache {
     #[must_use]
     pub fn open(cache_dir: &Path) -> DiscoveryCache {
         let path = cache_dir.join("sessions.jsonl");
-        let entries = fs::read_to_string(&path).ok().and_then(|text| read(&text)).unwrap_or_default();
+        let text = read_own(&path, BYTES).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let entries = text.and_then(|text| read(&text)).unwrap_or_default();
         DiscoveryCache { path, entries, changed: false }
     }
 

@@ -26,8 +26,9 @@ pub fn derived_uuid_v7(at: Timestamp, purpose: &str, name: &str) -> Uuid {
     Builder::from_unix_timestamp_millis(u64::try_from(at.as_milliseconds()).unwrap_or(0), &random).into_uuid()
 }
 
-/// What identifies a conversion: the source, how far it went, which part was taken, and the working
-/// directory where the new session gets another. The same text means the same result.
+/// What identifies a conversion: the source, how far it went, what it begins and ends with, which
+/// part was taken, and the working directory where the new session gets another. Two documents may
+/// have one id or none, and a message may grow, so ids and counts are not enough.
 #[must_use]
 pub fn conversion_name(session: &Session, target: &Target) -> String {
     let selection = &target.selection;
@@ -37,17 +38,50 @@ pub fn conversion_name(session: &Session, target: &Target) -> String {
     let moved = target.cwd.as_ref().filter(|cwd| session.meta.cwd.as_ref() != Some(*cwd));
     let moved = moved.map(|cwd| format!("\n{cwd}")).unwrap_or_default();
     format!(
-        "{}\n{}\n{head}\n{}\n{branch}\n{}\n{span}{moved}",
+        "{}\n{}\n{head}\n{}\n{branch}\n{}\n{span}{moved}\n{}",
         session.harness,
         session.id,
         session.messages.len(),
-        selection.from_compaction
+        selection.from_compaction,
+        outline(session)
     )
+}
+
+/// The shape of every message, and the words of the first two and the last one.
+fn outline(session: &Session) -> Uuid {
+    let mut outline = String::new();
+    for message in &session.messages {
+        outline.push_str(&format!("{:?}{} ", message.role, message.blocks.len()));
+    }
+    let last = session.messages.len().saturating_sub(1);
+    let told = session.messages.iter().take(2).chain(session.messages.get(last));
+    for message in told {
+        // What cannot be spelled cannot be told apart; nothing of the model is of that kind.
+        outline.push_str(&serde_json::to_string(&message.blocks).unwrap_or_default());
+    }
+    derived_uuid("outline", &outline)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn other_words_make_another_conversion() {
+        let name = |words: &[&str]| {
+            let mut session = Session::new("simple", "same");
+            for (number, words) in words.iter().enumerate() {
+                let (role, origin) = (ibid_model::Role::User, ibid_model::Origin::Person);
+                let mut message = ibid_model::Message::new(format!("m{number}"), role, origin);
+                message.blocks.push(ibid_model::Block::text(*words));
+                session.messages.push(message);
+            }
+            conversion_name(&session, &Target::default())
+        };
+        assert_eq!(name(&["a", "b"]), name(&["a", "b"]));
+        assert_ne!(name(&["a", "b"]), name(&["c", "b"]));
+        assert_ne!(name(&["a", "b"]), name(&["a", "d"]));
+    }
 
     #[test]
     fn another_directory_makes_another_conversion() {

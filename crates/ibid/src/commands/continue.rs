@@ -20,9 +20,10 @@ use crate::workspace::{Workspace, working_directory};
 /// Carry a session on, in its own agent or in another
 ///
 /// Without a session: the latest one of the current directory. In its own harness a session is
-/// resumed in place. For another, or when only a part of it goes on, it is converted first, with a report of what is lost, or, if that
-/// was done before, the session made then is carried on. When the session's directory is gone, it
-/// goes on in the current one.
+/// resumed in place. For another, or when only a part of it goes on, it is converted first, with a
+/// report of what is lost, or, if that was done before, the session made then is carried on. When
+/// the session's directory is gone, it goes on in the current one: as a copy, where its agent finds
+/// sessions by their directory.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// The session: `harness:id`, the beginning of an id, a title, or a file; `#5-12` behind it

@@ -36,10 +36,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit> {
             }
             std::fs::create_dir_all(&home).with_context(|| format!("{} cannot be made", home.display()))?;
             walk(&home)?;
-            output::print(&format!(
-                "\nThe home is kept. Look around: ibid --home {} list\n",
-                home.display()
-            ))?;
+            let home = home.display().to_string();
+            let quoted = shlex::try_quote(&home).unwrap_or_else(|_| home.as_str().into());
+            output::print(&format!("\nThe home is kept. Look around: ibid --home {quoted} list\n"))?;
         }
         None => {
             let home =

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use ibid_harness::Target;
 use ibid_model::{Finding, LossKind, Losses, Selection, SessionDocument};
 use serde::Serialize;
@@ -164,6 +164,9 @@ fn with_redactions(text: String, redactions: Option<u64>) -> Result<String> {
 }
 
 fn write(path: &Path, text: &str, replace: bool) -> Result<()> {
+    if path.is_dir() {
+        bail!("{} is a directory; nothing was written; --out takes the name of a file", path.display());
+    }
     let directory = path.parent().context("the file has no directory")?;
     fs::create_dir_all(directory).with_context(|| format!("{} cannot be made", directory.display()))?;
     let problem = || format!("{} cannot be written", path.display());

@@ -131,10 +131,16 @@ pub(crate) fn refusal(error: anyhow::Error, to: &dyn AnyHarness, has_cwd: bool) 
             false => error,
         };
     }
-    let name = to.declaration().name;
+    let declaration = to.declaration();
+    // A document lies where the person says; no id of its own makes it another.
+    let other = if declaration.capabilities.store {
+        "--new-id writes another session beside it (unless a range with an end is taken)"
+    } else {
+        "another --out DIR writes it beside"
+    };
     Failure::refused(format!(
-        "{error}; --new-id writes another session beside it, --replace puts this one in its place and keeps a \
-         backup of the one in {name}"
+        "{error}; {other}, --replace puts this one in its place and keeps a backup of the one in {}",
+        declaration.name
     ))
     .into()
 }
