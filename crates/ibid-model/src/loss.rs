@@ -82,7 +82,7 @@ loss_kinds! {
     OrphanCallCompleted = "orphan-call-completed", Added;
     /// A tool result had no call and was left behind.
     OrphanResult = "orphan-result", Dropped;
-    /// Tool results were moved to stand right after their calls.
+    /// Tool results were moved to stand right after their calls, in the order of the calls.
     ResultsMoved = "results-moved", Changed;
     /// The structured form of a tool result was left behind; its text is carried.
     StructuredResult = "structured-result", Dropped;

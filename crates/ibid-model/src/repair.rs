@@ -192,16 +192,19 @@ fn companions(session: &Session, losses: &mut Losses) {
 
 /// The results of a view, by the call that they answer, in order.
 struct Results<'a> {
-    by_call: HashMap<&'a str, VecDeque<(usize, &'a ToolResult)>>,
+    by_call: HashMap<&'a str, VecDeque<(Place, &'a ToolResult)>>,
 }
+
+/// Where a block stands: the message of the view, and the block of the message.
+type Place = (usize, usize);
 
 impl<'a> Results<'a> {
     fn gather(messages: &[&'a Message]) -> Results<'a> {
-        let mut by_call: HashMap<&str, VecDeque<(usize, &ToolResult)>> = HashMap::default();
+        let mut by_call: HashMap<&str, VecDeque<(Place, &ToolResult)>> = HashMap::default();
         for (at, message) in messages.iter().enumerate() {
-            for block in &message.blocks {
+            for (number, block) in message.blocks.iter().enumerate() {
                 if let Block::ToolResult(result) = block {
-                    by_call.entry(result.call.as_str()).or_default().push_back((at, result));
+                    by_call.entry(result.call.as_str()).or_default().push_back(((at, number), result));
                 }
             }
         }
@@ -209,9 +212,9 @@ impl<'a> Results<'a> {
     }
 
     /// The first result of the call that stands behind position `at` and has not been taken.
-    fn take(&mut self, call: &CallId, at: usize) -> Option<(usize, &'a ToolResult)> {
+    fn take(&mut self, call: &CallId, at: usize) -> Option<(Place, &'a ToolResult)> {
         let queue = self.by_call.get_mut(call.as_str())?;
-        let place = queue.iter().position(|(place, _)| *place >= at)?;
+        let place = queue.iter().position(|((message, _), _)| *message >= at)?;
         queue.remove(place)
     }
 
@@ -267,6 +270,7 @@ impl Preparation<'_> {
         }
         let mut kept = Vec::with_capacity(message.blocks.len());
         let mut answers = Vec::new();
+        let mut reached = (0, 0);
         for block in &message.blocks {
             match block {
                 Block::ToolResult(_) => {}
@@ -278,7 +282,7 @@ impl Preparation<'_> {
                     self.losses.add(LossKind::UnknownBlock, Some("tool_use"), Some(&message.id));
                 }
                 Block::ToolUse(call) => {
-                    let (call, answer) = self.call(call, message, at);
+                    let (call, answer) = self.call(call, message, at, &mut reached);
                     kept.push(Block::ToolUse(call));
                     answers.push(answer);
                 }
@@ -336,16 +340,23 @@ impl Preparation<'_> {
     }
 
     /// Whether something other than results stands between a call and its result.
-    fn moved(&self, call: usize, result: usize, id: &CallId) -> bool {
+    fn moved(&self, call: usize, (result, number): Place) -> bool {
         let other = |block: &Block| !matches!(block, Block::ToolResult(_));
         let between = self.view.get(call + 1..result).unwrap_or_default();
-        let of_call = |block: &&Block| matches!(block, Block::ToolResult(result) if result.call == *id);
         let beside = self.view.get(result).map(|message| message.blocks.as_slice()).unwrap_or_default();
         between.iter().any(|message| message.blocks.iter().any(other))
-            || beside.iter().take_while(|block| !of_call(block)).any(other)
+            || beside.iter().take(number).any(other)
     }
 
-    fn call(&mut self, call: &ToolUse, message: &Message, at: usize) -> (ToolUse, ToolResult) {
+    /// A call and its result, fit for the target. `reached` is the furthest place of the message's
+    /// results that keep their order: one that stands before it changes places with it.
+    fn call(
+        &mut self,
+        call: &ToolUse,
+        message: &Message,
+        at: usize,
+        reached: &mut Place,
+    ) -> (ToolUse, ToolResult) {
         let id = self.ids.assign(&call.id, self.rules.call_id_bytes);
         if id != call.id {
             self.losses.add(LossKind::CallIdChanged, None, Some(&message.id));
@@ -358,8 +369,10 @@ impl Preparation<'_> {
                 let mut result = result.clone();
                 result.call = id;
                 self.clean_result(&mut result, message);
-                if self.moved(at, place, &call.id) {
+                if self.moved(at, place) || place < *reached {
                     self.losses.add(LossKind::ResultsMoved, None, Some(&message.id));
+                } else {
+                    *reached = place;
                 }
                 result
             }

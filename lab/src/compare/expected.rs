@@ -142,6 +142,7 @@ impl Teller<'_> {
         let role = self.message.role;
         let mut called = Vec::new();
         let mut answers = Vec::new();
+        let mut reached = (0, 0);
         for block in &self.message.blocks {
             let (piece, absent): (Piece, &'static [LossKind]) = match block {
                 Block::ToolResult(_) => continue,
@@ -160,7 +161,17 @@ impl Teller<'_> {
                         true => called.push(call_piece),
                         false => self.said.push(call_piece),
                     }
-                    answers.push(self.answer(number, results.take(call.id.as_str(), at), at, view));
+                    let found = results.take(call.id.as_str(), at);
+                    let mut answer = self.answer(number, found, at, view);
+                    if let Some((place, _)) = found {
+                        if answer.needs.is_empty() && place < reached {
+                            answer.needs.push(LossKind::ResultsMoved);
+                        }
+                        if answer.needs.is_empty() {
+                            reached = place;
+                        }
+                    }
+                    answers.push(answer);
                     continue;
                 }
                 Block::Text(text) => {
@@ -244,7 +255,7 @@ impl Teller<'_> {
     fn answer(
         &self,
         number: usize,
-        found: Option<(usize, &ToolResult)>,
+        found: Option<((usize, usize), &ToolResult)>,
         at: usize,
         view: &View<'_>,
     ) -> Expected {
@@ -258,7 +269,7 @@ impl Teller<'_> {
         let mut said = answer_of(result);
         said.call = Some(number);
         let mut answer = self.piece(Piece::Answer(said), &[]);
-        if stands_between(view, at, place) {
+        if stands_between(view, at, place.0) {
             answer.needs.push(LossKind::ResultsMoved);
         }
         answer
@@ -305,16 +316,16 @@ fn answer_of(result: &ToolResult) -> Answer {
 
 /// The results of a view by the call that they answer.
 struct Results<'a> {
-    by_call: HashMap<&'a str, VecDeque<(usize, &'a ToolResult)>>,
+    by_call: HashMap<&'a str, VecDeque<((usize, usize), &'a ToolResult)>>,
 }
 
 impl<'a> Results<'a> {
     fn gather(view: &View<'a>) -> Results<'a> {
         let mut by_call: HashMap<&str, VecDeque<_>> = HashMap::new();
         for (at, message) in view.messages.iter().enumerate() {
-            for block in &message.blocks {
+            for (number, block) in message.blocks.iter().enumerate() {
                 if let Block::ToolResult(result) = block {
-                    by_call.entry(result.call.as_str()).or_default().push_back((at, result));
+                    by_call.entry(result.call.as_str()).or_default().push_back(((at, number), result));
                 }
             }
         }
@@ -322,9 +333,9 @@ impl<'a> Results<'a> {
     }
 
     /// The first result of the call that does not stand before it.
-    fn take(&mut self, call: &str, at: usize) -> Option<(usize, &'a ToolResult)> {
+    fn take(&mut self, call: &str, at: usize) -> Option<((usize, usize), &'a ToolResult)> {
         let queue = self.by_call.get_mut(call)?;
-        let place = queue.iter().position(|(place, _)| *place >= at)?;
+        let place = queue.iter().position(|((message, _), _)| *message >= at)?;
         queue.remove(place)
     }
 

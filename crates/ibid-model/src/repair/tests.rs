@@ -53,6 +53,31 @@ fn results_follow_their_calls_and_a_call_without_one_is_interrupted() {
     assert_eq!(prepared.losses.count(LossKind::ResultsMoved), 1);
 }
 
+#[test]
+fn results_that_stand_in_another_order_than_their_calls_are_reported() {
+    let parallel = |results: Vec<Vec<Block>>| {
+        let mut messages = vec![
+            (Role::User, Origin::Person, vec![Block::text("go")]),
+            (Role::Assistant, Origin::Model, vec![call("a"), call("b"), call("c")]),
+        ];
+        messages.extend(results.into_iter().map(|blocks| (Role::User, Origin::Tools, blocks)));
+        prepare(&session(messages), &Selection::default(), &Rules::STRICT)
+    };
+    let (a, b, c) = (result("a", "A"), result("b", "B"), result("c", "C"));
+
+    let in_order = parallel(vec![vec![a.clone()], vec![b.clone(), c.clone()]]);
+    assert_eq!(in_order.losses.count(LossKind::ResultsMoved), 0);
+    // One that stands in the front of others is one move, in one message and over several.
+    for other_order in [vec![vec![c.clone(), a.clone(), b.clone()]], vec![vec![b], vec![a, c]]] {
+        let prepared = parallel(other_order);
+        assert_eq!(
+            story(&prepared),
+            ["go", "call a | call b | call c", "result a A | result b B | result c C"]
+        );
+        assert_eq!(prepared.losses.count(LossKind::ResultsMoved), 1);
+    }
+}
+
 // https://github.com/earendil-works/pi/issues/812 (fault 26)
 #[test]
 fn a_result_never_stays_without_its_call() {
