@@ -255,7 +255,7 @@ impl Teller<'_> {
     fn answer(
         &self,
         number: usize,
-        found: Option<((usize, usize), &ToolResult)>,
+        found: Option<(Spot, &ToolResult)>,
         at: usize,
         view: &View<'_>,
     ) -> Expected {
@@ -316,8 +316,11 @@ fn answer_of(result: &ToolResult) -> Answer {
 
 /// The results of a view by the call that they answer.
 struct Results<'a> {
-    by_call: HashMap<&'a str, VecDeque<((usize, usize), &'a ToolResult)>>,
+    by_call: HashMap<&'a str, VecDeque<(Spot, &'a ToolResult)>>,
 }
+
+/// Where a block stands: the message of the view, and the block of the message.
+type Spot = (usize, usize);
 
 impl<'a> Results<'a> {
     fn gather(view: &View<'a>) -> Results<'a> {
@@ -333,7 +336,7 @@ impl<'a> Results<'a> {
     }
 
     /// The first result of the call that does not stand before it.
-    fn take(&mut self, call: &str, at: usize) -> Option<((usize, usize), &'a ToolResult)> {
+    fn take(&mut self, call: &str, at: usize) -> Option<(Spot, &'a ToolResult)> {
         let queue = self.by_call.get_mut(call)?;
         let place = queue.iter().position(|((message, _), _)| *message >= at)?;
         queue.remove(place)
