@@ -27,11 +27,11 @@ pub mod simple;
 pub use core::scan::{Control, Cursor, Fact, ScanEvent, Sink, Wants};
 pub use core::{
     AnyHarness, AnyTranscript, Arguments, Capabilities, Carrier, Carriers, Class, Codec, CodecError, Common,
-    Content, Context, Converted, Declaration, Deleting, Discovered, Discovery, DiscoveryCache, Fold, Harness,
-    HarnessId, Listed, Listing, NameError, OpenIn, Platform, Progress, Proven, Reference, Resolution,
-    ResumeRecipe, Root, RootOrigin, SaveOptions, Saved, Saving, SessionName, Store, StoreError, Surroundings,
-    Target, TextCodec, Transcript, comparable_path, convert, convert_to, discover, listed_at, proven,
-    resolve,
+    Content, Context, Converted, Declaration, Deleting, Discovered, Discovery, DiscoveryCache,
+    EvidencePlatform, Fold, Harness, HarnessId, Listed, Listing, NameError, OpenIn, Platform, Progress,
+    Proven, Reference, Resolution, ResumeRecipe, Root, RootOrigin, SaveOptions, Saved, Saving, SessionName,
+    Store, StoreError, Surroundings, Target, TextCodec, Transcript, comparable_path, convert, convert_to,
+    discover, listed_at, proven, resolve,
 };
 
 /// Every harness, in the order in which lists name them. Adding one is a folder and a line here.

@@ -13,7 +13,8 @@ use ibid_carrier::jsonl::Document;
 use ibid_model::{CarrierInfo, CarrierRole, SessionId, Text};
 
 use crate::core::{
-    Capabilities, Carrier, Carriers, Content, Declaration, Harness, HarnessId, ResumeRecipe, path_text,
+    Capabilities, Carrier, Carriers, Content, Declaration, EvidencePlatform, Harness, HarnessId,
+    ResumeRecipe, path_text,
 };
 use crate::families::claude_rows::Dialect;
 
@@ -36,6 +37,7 @@ static DECLARATION: Declaration = Declaration {
     resume: Some(ResumeRecipe { program: "claude", arguments: &["--resume", "{id}"], in_cwd: true }),
     context_window: 200_000,
     versions_seen: &["2.1.332", "2.1.197", "1.0.60"],
+    evidence: Some(EvidencePlatform { rank: 2, name: "claude" }),
     retention_days: Some(30),
 };
 

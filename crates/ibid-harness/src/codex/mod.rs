@@ -36,7 +36,8 @@ use ibid_carrier::jsonl::Document;
 use ibid_model::{CarrierInfo, CarrierRole, Text};
 
 use crate::core::{
-    Capabilities, Carrier, Carriers, Content, Declaration, Harness, HarnessId, ResumeRecipe, path_text,
+    Capabilities, Carrier, Carriers, Content, Declaration, EvidencePlatform, Harness, HarnessId,
+    ResumeRecipe, path_text,
 };
 
 /// The harness.
@@ -58,6 +59,7 @@ static DECLARATION: Declaration = Declaration {
     resume: Some(ResumeRecipe { program: "codex", arguments: &["resume", "{id}"], in_cwd: false }),
     context_window: 258_400,
     versions_seen: &["0.171.0", "0.146.0", "0.140.0", "0.100.0", "0.47.0", "0.39.0"],
+    evidence: Some(EvidencePlatform { rank: 1, name: "codex" }),
     retention_days: None,
 };
 

@@ -77,6 +77,15 @@ pub struct ResumeRecipe {
     pub in_cwd: bool,
 }
 
+/// What the evidence host calls a harness. The names and their order are part of its protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EvidencePlatform {
+    /// The place in the list of platforms, from 0.
+    pub rank: u8,
+    /// The name (`claude`, not `claude-code`).
+    pub name: &'static str,
+}
+
 /// What a harness says of itself. Every surface (CLI, documentation, services) reads this.
 #[derive(Debug)]
 pub struct Declaration {
@@ -94,6 +103,8 @@ pub struct Declaration {
     pub context_window: u64,
     /// The versions whose files were seen, newest first.
     pub versions_seen: &'static [&'static str],
+    /// What the evidence host calls it; none when it is no platform of that protocol.
+    pub evidence: Option<EvidencePlatform>,
     /// The days after which the harness deletes sessions by itself, when it does.
     pub retention_days: Option<u32>,
 }

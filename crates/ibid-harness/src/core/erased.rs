@@ -128,6 +128,8 @@ pub trait AnyHarness: Send + Sync {
     /// # Errors
     /// As there.
     fn describe(&self, listed: &Listed, context: &Context<'_>) -> Result<Discovered, StoreError>;
+    /// See [`Store::placed_for`].
+    fn placed_for(&self, reference: &Reference, directory: &Path, context: &Context<'_>) -> bool;
     /// See [`Store::load`].
     ///
     /// # Errors
@@ -217,6 +219,9 @@ impl<H: Store + TextCodec> AnyHarness for Erased<H> {
     }
     fn describe(&self, listed: &Listed, context: &Context<'_>) -> Result<Discovered, StoreError> {
         H::describe(listed, context)
+    }
+    fn placed_for(&self, reference: &Reference, directory: &Path, context: &Context<'_>) -> bool {
+        H::placed_for(reference, directory, context)
     }
     fn load(&self, reference: &Reference, context: &Context<'_>) -> Result<AnyTranscript, StoreError> {
         H::load(reference, context).map(AnyTranscript::new)

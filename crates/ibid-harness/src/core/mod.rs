@@ -20,7 +20,7 @@ mod workspace;
 pub use arguments::Arguments;
 pub use by_path::listed_at;
 pub use cache::DiscoveryCache;
-pub use declaration::{Capabilities, Declaration, HarnessId, ResumeRecipe};
+pub use declaration::{Capabilities, Declaration, EvidencePlatform, HarnessId, ResumeRecipe};
 pub use discover::{Progress, discover};
 pub(crate) use erased::Erased;
 pub use erased::{AnyHarness, AnyTranscript, convert_to};

@@ -231,6 +231,8 @@ pub struct Context<'a> {
 /// and deleting give a plan, and carrying the plan out is another's business.
 pub trait Store: Codec {
     /// Where sessions may be on this machine, first the place to save in. None of them need exist.
+    /// A harness that keeps sessions, or the setting that says where they are, inside a project
+    /// asks [`Surroundings::project`].
     fn roots(machine: &Surroundings) -> Vec<Root>;
 
     /// Which sessions are under a root, by names and stamps alone.
@@ -242,6 +244,14 @@ pub trait Store: Codec {
     /// # Errors
     /// When the session cannot be read at all.
     fn describe(listed: &Listed, context: &Context<'_>) -> Result<Discovered, StoreError>;
+
+    /// Whether the place that a session lies in is the one that the program makes for this
+    /// directory. Only asked of a session whose records name no working directory; names fold
+    /// several directories into one, so a recorded directory always decides.
+    fn placed_for(reference: &Reference, directory: &Path, context: &Context<'_>) -> bool {
+        let _ = (reference, directory, context);
+        false
+    }
 
     /// Reads a session whole, exactly as it is.
     ///

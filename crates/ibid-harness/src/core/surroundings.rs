@@ -57,6 +57,7 @@ pub struct Surroundings {
     home: PathBuf,
     variables: BTreeMap<OsString, OsString>,
     named_roots: Vec<(HarnessId, PathBuf)>,
+    project: Option<PathBuf>,
     platform: Platform,
     data_dir: PathBuf,
     cache_dir: PathBuf,
@@ -124,6 +125,7 @@ impl Surroundings {
             home,
             variables: BTreeMap::new(),
             named_roots: Vec::new(),
+            project: None,
             platform,
             data_dir,
             cache_dir,
@@ -150,6 +152,19 @@ impl Surroundings {
     pub fn with_root(mut self, harness: HarnessId, path: impl Into<PathBuf>) -> Surroundings {
         self.named_roots.push((harness, path.into()));
         self
+    }
+
+    /// The same, seen from a project: harnesses that keep sessions inside one are asked there too.
+    #[must_use]
+    pub fn in_project(mut self, project: impl Into<PathBuf>) -> Surroundings {
+        self.project = Some(project.into());
+        self
+    }
+
+    /// The project that is looked at, if one is.
+    #[must_use]
+    pub fn project(&self) -> Option<&Path> {
+        self.project.as_deref()
     }
 
     /// The user's home.

@@ -41,6 +41,7 @@ static DECLARATION: Declaration = Declaration {
     resume: Some(START),
     context_window: 200_000,
     versions_seen: &["2.1.234", "2.1.5"],
+    evidence: None,
     retention_days: None,
 };
 

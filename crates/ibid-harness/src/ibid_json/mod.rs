@@ -28,6 +28,7 @@ static DECLARATION: Declaration = Declaration {
     resume: None,
     context_window: u64::MAX,
     versions_seen: &["1"],
+    evidence: None,
     retention_days: None,
 };
 

@@ -37,6 +37,7 @@ static DECLARATION: Declaration = Declaration {
     resume: Some(ResumeRecipe { program: "opencode", arguments: &["--session", "{id}"], in_cwd: true }),
     context_window: 200_000,
     versions_seen: &["1.18.33", "1.0.152"],
+    evidence: None,
     retention_days: None,
 };
 

@@ -11,9 +11,9 @@ use ibid_model::{Argument, Json, Origin, Session, Text, Tool};
 
 use crate::core::scan::{Control, Cursor, Sink, Wants};
 use crate::core::{
-    Capabilities, Codec, CodecError, Common, Context, Converted, Declaration, Deleting, Discovered, Harness,
-    HarnessId, Listed, Listing, OpenIn, Reference, ResumeRecipe, Root, RootOrigin, SaveOptions, Saving,
-    Store, StoreError, Surroundings, Target, TextCodec, Transcript,
+    Capabilities, Codec, CodecError, Common, Context, Converted, Declaration, Deleting, Discovered,
+    EvidencePlatform, Harness, HarnessId, Listed, Listing, OpenIn, Reference, ResumeRecipe, Root, RootOrigin,
+    SaveOptions, Saving, Store, StoreError, Surroundings, Target, TextCodec, Transcript,
 };
 use crate::families::pi_tree::{self, Dialect, TreeFile};
 
@@ -38,6 +38,7 @@ static DECLARATION: Declaration = Declaration {
     resume: Some(ResumeRecipe { program: "pi", arguments: &["--session", "{path}"], in_cwd: true }),
     context_window: 200_000,
     versions_seen: &["1.6.0", "0.73.1"],
+    evidence: Some(EvidencePlatform { rank: 8, name: "pi" }),
     retention_days: None,
 };
 

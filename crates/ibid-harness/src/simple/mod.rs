@@ -33,6 +33,7 @@ static DECLARATION: Declaration = Declaration {
     resume: None,
     context_window: u64::MAX,
     versions_seen: &["txcript 0.14"],
+    evidence: None,
     retention_days: None,
 };
 
