@@ -2,6 +2,7 @@
 
 pub(crate) mod claude_rows;
 pub mod documents;
+pub mod files;
 pub mod opencode_tables;
 pub mod pi_tree;
 pub(crate) mod pictures;
