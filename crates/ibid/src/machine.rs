@@ -108,8 +108,15 @@ impl Machine {
                     std::path::absolute(home).with_context(|| format!("{} is no path", home.display()))?;
                 Surroundings::isolated(home)
             }
-            None => Surroundings::of_this_machine()
-                .context("no home directory is known; set HOME, or give --home DIR")?,
+            None => {
+                let here = Surroundings::of_this_machine()
+                    .context("no home directory is known; set HOME, or give --home DIR")?;
+                // What lies in the project is no part of a home that was named.
+                match std::env::current_dir() {
+                    Ok(project) => here.in_project(project),
+                    Err(_) => here,
+                }
+            }
         };
         let config = Config::read(surroundings.config_dir(), surroundings.home())?;
         for (id, dir) in &config.roots {
