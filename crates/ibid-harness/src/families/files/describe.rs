@@ -1,7 +1,12 @@
 //! What a list shows of a session, without reading all of a long one.
 
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use ibid_carrier::file;
 use ibid_carrier::jsonl::{Document, Limits, open_scanner};
 use ibid_carrier::names::is_conflict_copy;
+use ibid_carrier::zstd_file::is_zstd;
 use ibid_carrier::{CarrierError, FileStamp};
 use ibid_model::{CarrierRole, Extent, Finding, FindingKind, Message};
 use memchr::memmem::Finder;
@@ -10,7 +15,7 @@ use super::{FilesBody, FilesHarness, SessionFile, read_body};
 use crate::core::{Class, CodecError, Common, Context, Discovered, Listed, StoreError, Transcript};
 
 /// How much of each end of a long transcript is read.
-const END_BYTES: u64 = 256 << 10;
+const END_BYTES: u64 = 64 << 10;
 
 /// Describes a session. Of a long transcript only the lines at both ends and those between with one
 /// of the harness's needles are read, unless they leave out what a list shows.
@@ -132,14 +137,52 @@ impl Ends {
 }
 
 /// The lines at both ends of a file and those between with a needle, and where the last part begins
-/// in them; none when the size of the file is not that of its lines, since it is compressed.
+/// in them; none when a line reaches over an end, or the size of the file is not that of its lines,
+/// since it is compressed.
 fn ends_of<H: FilesHarness>(
-    path: &std::path::Path,
+    path: &Path,
     size: u64,
     limits: &Limits,
 ) -> Result<Option<(Vec<u8>, u64)>, StoreError> {
+    match H::NEEDLES {
+        [] => both_ends(path, size),
+        needles => ends_and_needles(path, size, needles, limits),
+    }
+}
+
+/// The whole lines of both ends, without what is between.
+fn both_ends(path: &Path, size: u64) -> Result<Option<(Vec<u8>, u64)>, StoreError> {
+    let (mut file, _) = file::open(path)?;
+    let mut read = |at: u64| -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(at))?;
+        Read::by_ref(&mut file).take(END_BYTES).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let ends = read(0).and_then(|head| Ok((head, read(size.saturating_sub(END_BYTES))?)));
+    let (mut bytes, tail) = ends.map_err(|error| CarrierError::io(path, error))?;
+    let end_of_head = bytes.iter().rposition(|byte| *byte == b'\n');
+    let begin_of_tail = tail.iter().position(|byte| *byte == b'\n');
+    let (Some(end), Some(begin)) = (end_of_head, begin_of_tail) else { return Ok(None) };
+    let tail = tail.get(begin + 1..).unwrap_or_default();
+    if tail.is_empty() || is_zstd(&bytes) {
+        return Ok(None);
+    }
+    bytes.truncate(end + 1);
+    let at = bytes.len() as u64;
+    bytes.extend_from_slice(tail);
+    Ok(Some((bytes, at)))
+}
+
+/// The lines of both ends, and those between with a needle.
+fn ends_and_needles(
+    path: &Path,
+    size: u64,
+    needles: &[&str],
+    limits: &Limits,
+) -> Result<Option<(Vec<u8>, u64)>, StoreError> {
     let mut scanner = open_scanner(path, 0, limits)?;
-    let needles: Vec<Finder<'_>> = H::NEEDLES.iter().map(|needle| Finder::new(*needle)).collect();
+    let needles: Vec<Finder<'_>> = needles.iter().map(Finder::new).collect();
     let mut bytes = Vec::new();
     let mut tail = None;
     let mut last = 0;
@@ -161,4 +204,37 @@ fn ends_of<H: FilesHarness>(
     // The last line may still be followed by its end; a compressed file holds far more.
     let plain = last <= size && last.saturating_add(2) >= size;
     Ok(tail.filter(|_| plain).map(|tail| (bytes, tail)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_are_whole_lines_from_the_first_to_the_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.jsonl");
+        let lines: Vec<String> =
+            (0..5000).map(|n| format!("{{\"n\":{n},\"x\":\"{}\"}}\n", "é".repeat(n % 97))).collect();
+        std::fs::write(&path, lines.concat()).unwrap();
+        let size = path.metadata().unwrap().len();
+        let (bytes, tail) = both_ends(&path, size).unwrap().unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.starts_with(&lines[0]) && text.ends_with(&lines[4999]));
+        assert!(text.split_inclusive('\n').all(|line| lines.iter().any(|known| known == line)));
+        assert!(text.len() as u64 <= 2 * END_BYTES && (tail as usize) < text.len());
+        assert!(text.as_bytes()[tail as usize - 1] == b'\n');
+    }
+
+    #[test]
+    fn a_line_that_reaches_over_an_end_and_compressed_content_are_read_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.jsonl");
+        std::fs::write(&path, format!("{{}}\n{}\n", "x".repeat(300 << 10))).unwrap();
+        assert!(both_ends(&path, path.metadata().unwrap().len()).unwrap().is_none());
+        let mut compressed = zstd::encode_all(&b"{}\n"[..], 1).unwrap();
+        compressed.extend(std::iter::repeat_n(b'\n', 300 << 10));
+        std::fs::write(&path, compressed).unwrap();
+        assert!(both_ends(&path, path.metadata().unwrap().len()).unwrap().is_none());
+    }
 }

@@ -99,7 +99,7 @@ impl Codec for Rows {
 }
 
 impl FilesHarness for Rows {
-    const NEEDLES: &'static [&'static str] = &["\"name\""];
+    const NEEDLES: &'static [&'static str] = &["\"who\":\"name\""];
     const MAIN: &'static str = "rows.jsonl";
 
     fn roots(machine: &Surroundings) -> Vec<Root> {
