@@ -158,13 +158,19 @@ fn compare(expected: &[Essence], found: &[Essence], losses: &Losses) -> Result<(
         true => (joined(&expected), joined(found)),
         false => (expected, found.to_vec()),
     };
-    let mut rest = found.iter();
+    let mut rest = found.iter().peekable();
     for wanted in &expected {
-        match rest.next() {
-            Some(next) if same(wanted, next, losses) => {}
-            Some(next) => return Err(format!("expected {wanted:?}, found {next:?}")),
-            None => return Err(format!("expected {wanted:?}, and nothing more is there")),
+        if rest.next_if(|next| same(wanted, next, losses)).is_some() {
+            continue;
         }
+        // Of several that are the same, the one that is not in its place is the one that was lost.
+        if matches!(wanted, Essence::Other(_, block) if losses.has(loss_of(block))) {
+            continue;
+        }
+        return Err(match rest.next() {
+            Some(next) => format!("expected {wanted:?}, found {next:?}"),
+            None => format!("expected {wanted:?}, and nothing more is there"),
+        });
     }
     match rest.next() {
         Some(more) => Err(format!("nothing more was expected, found {more:?}")),
@@ -173,37 +179,20 @@ fn compare(expected: &[Essence], found: &[Essence], losses: &Losses) -> Result<(
 }
 
 /// What is expected without the pictures, documents and other blocks that a loss speaks of and
-/// that are not there as they were; a document of text may be there as its text.
+/// that are nowhere as they were; a document of text may be there as its text.
 fn settled(expected: &[Essence], found: &[Essence], losses: &Losses) -> Vec<Essence> {
-    let mut others = found.iter().filter(|part| matches!(part, Essence::Other(..))).peekable();
     let mut settled = Vec::with_capacity(expected.len());
     for part in expected {
         let Essence::Other(role, block) = part else {
             settled.push(part.clone());
             continue;
         };
-        // Some commands may have been kept that are expected as their text.
-        let command = |part: &&&Essence| matches!(part, Essence::Other(_, Block::Command(_)));
-        while !command(&&part) && others.next_if(|other| command(&other)).is_some() {}
-        if others
-            .next_if(|other| matches!(other, Essence::Other(_, other) if same_block(block, other)))
-            .is_some()
+        let there = |other: &Essence| matches!(other, Essence::Other(_, other) if same_block(block, other));
+        if found.iter().any(there) || !losses.has(loss_of(block)) {
+            settled.push(part.clone());
+        } else if let Block::Document(document) = block
+            && let Data::Text(text) = &document.data
         {
-            settled.push(part.clone());
-            continue;
-        }
-        let (kind, text) = match block {
-            Block::Image(_) => (LossKind::Image, None),
-            Block::Document(document) => match &document.data {
-                Data::Text(text) => (LossKind::Document, Some(text)),
-                _ => (LossKind::Document, None),
-            },
-            Block::Command(_) => (LossKind::CommandFlattened, None),
-            _ => (LossKind::UnknownBlock, None),
-        };
-        if !losses.has(kind) {
-            settled.push(part.clone());
-        } else if let Some(text) = text {
             let there = |other: &Essence| matches!(other, Essence::Text(_, other) if words_of(text, other));
             if found.iter().any(there) {
                 settled.push(Essence::Text(*role, text.clone()));
@@ -211,6 +200,16 @@ fn settled(expected: &[Essence], found: &[Essence], losses: &Losses) -> Vec<Esse
         }
     }
     settled
+}
+
+/// The loss of a block that is neither a text nor of a tool.
+fn loss_of(block: &Block) -> LossKind {
+    match block {
+        Block::Image(_) => LossKind::Image,
+        Block::Document(_) => LossKind::Document,
+        Block::Command(_) => LossKind::CommandFlattened,
+        _ => LossKind::UnknownBlock,
+    }
 }
 
 /// Whether a text has every word of another.
