@@ -20,6 +20,20 @@ pub struct Description {
     pub capabilities: Vec<String>,
 }
 
+/// The answer of `shutdown`, after which the host ends.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Shutdown {
+    /// `shutting-down`.
+    pub status: String,
+}
+
+impl Default for Shutdown {
+    fn default() -> Shutdown {
+        Shutdown { status: "shutting-down".to_owned() }
+    }
+}
+
 /// The answer of `sessions.discover`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -8,6 +8,7 @@
 
 pub mod answer;
 pub mod ask;
+pub mod wire;
 
 use std::fmt;
 
