@@ -47,6 +47,64 @@ fn do_all_goes_through_every_kind_of_step_with_each_programs_own_tools() {
     assert_eq!(played[3], "bash bash write edit bash+bash+write read bash");
 }
 
+/// A program of Chat Completions whose tools have these names, each with these properties, all required.
+fn with_tools(tools: &[(&'static str, &[&str])]) -> Program {
+    let tools: Vec<_> = tools
+        .iter()
+        .map(|(name, names)| {
+            let properties: serde_json::Map<_, _> =
+                names.iter().map(|name| ((*name).to_owned(), json!({ "type": "string" }))).collect();
+            (*name, json!({ "type": "object", "properties": properties, "required": names }))
+        })
+        .collect();
+    Program::new(Api::Chat, &tools)
+}
+
+#[test]
+fn do_work_calls_the_tools_of_copilot_grok_qwen_and_kimi() {
+    let copilot = with_tools(&[
+        ("bash", &["command", "description"]),
+        ("create", &["path", "file_text"]),
+        ("edit", &["path", "old_str", "new_str"]),
+        ("task", &["name", "prompt"]),
+    ]);
+    let grok = with_tools(&[
+        ("run_terminal_command", &["command", "description"]),
+        ("write", &["file_path", "content"]),
+        ("search_replace", &["file_path", "old_string", "new_string"]),
+    ]);
+    let qwen = with_tools(&[
+        ("run_shell_command", &["command"]),
+        ("write_file", &["file_path", "content"]),
+        ("edit", &["file_path", "old_string", "new_string"]),
+    ]);
+    let kimi = with_tools(&[
+        ("Bash", &["command"]),
+        ("Write", &["path", "content"]),
+        ("Edit", &["path", "old_string", "new_string"]),
+    ]);
+    let played = [copilot, grok, qwen, kimi].map(|program| play(program, "please do-work"));
+    let steps = played.each_ref().map(|turns| steps(turns).join(" "));
+    assert_eq!(steps[0], "bash bash create edit bash+bash+create bash");
+    assert_eq!(
+        steps[1],
+        "run_terminal_command run_terminal_command write search_replace \
+         run_terminal_command+run_terminal_command+write run_terminal_command"
+    );
+    assert_eq!(
+        steps[2],
+        "run_shell_command run_shell_command write_file edit run_shell_command+run_shell_command+write_file \
+         run_shell_command"
+    );
+    assert_eq!(steps[3], "Bash Bash Write Edit Bash+Bash+Write Bash");
+    for turns in played {
+        let calls: Vec<&Call> = turns.iter().flat_map(|turn| &turn.calls).collect();
+        assert!(calls[1].input["command"].as_str().unwrap().ends_with("exit 3"));
+        let changes = calls[3].input.as_object().unwrap();
+        assert!(changes.values().any(|value| value == "second line, changed in t1s3n0"), "{changes:?}");
+    }
+}
+
 #[test]
 fn every_script_ends_with_a_text_and_no_strict_rule_is_broken_on_the_way() {
     for keyword in Keyword::EVERY {

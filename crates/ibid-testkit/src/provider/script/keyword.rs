@@ -25,13 +25,15 @@ pub enum Keyword {
     Subagent,
     /// `do-odd`
     Odd,
+    /// `do-work`
+    Work,
     /// `do-all`
     All,
 }
 
 impl Keyword {
     /// Every keyword.
-    pub const EVERY: [Self; 11] = [
+    pub const EVERY: [Self; 12] = [
         Self::Think,
         Self::Shell,
         Self::Fail,
@@ -42,6 +44,7 @@ impl Keyword {
         Self::Image,
         Self::Subagent,
         Self::Odd,
+        Self::Work,
         Self::All,
     ];
 
@@ -58,6 +61,7 @@ impl Keyword {
             Self::Image => "do-image",
             Self::Subagent => "do-subagent",
             Self::Odd => "do-odd",
+            Self::Work => "do-work",
             Self::All => "do-all",
         }
     }
@@ -70,12 +74,12 @@ impl Keyword {
 
     /// Whether the script begins with a thought, asked for or not.
     pub(super) fn thinks(self) -> bool {
-        matches!(self, Self::Think | Self::All)
+        matches!(self, Self::Think | Self::Work | Self::All)
     }
 
     /// Whether the last text holds characters that are often broken.
     pub(super) fn is_odd(self) -> bool {
-        matches!(self, Self::Odd | Self::All)
+        matches!(self, Self::Odd | Self::Work | Self::All)
     }
 
     /// What is done, step by step; what stands in one step is called at once.
@@ -91,6 +95,10 @@ impl Keyword {
             Self::Image => vec![vec![Act::Image]],
             Self::Subagent => vec![vec![Act::Subagent], vec![Act::Wait]],
             Self::Odd => vec![vec![Act::OddShell]],
+            Self::Work => {
+                let parts = [Self::Shell, Self::Fail, Self::Edit, Self::Parallel, Self::Odd];
+                parts.into_iter().flat_map(Self::steps).collect()
+            }
             Self::All => {
                 let parts = [Self::Shell, Self::Fail, Self::Edit, Self::Parallel, Self::Image, Self::Odd];
                 let mut steps: Vec<_> = parts.into_iter().flat_map(Self::steps).collect();

@@ -1,7 +1,8 @@
 //! The tools that a request offers, and how each act is done with them.
 //!
 //! The names are those that were seen in the requests of Codex 0.47.0 to 0.171.0, Claude Code 1.0.60 to 2.1.332,
-//! OpenCode 1.0.152 to 1.18.33 and pi 0.73.1 to 1.6.0, and, behind them, what other programs call such tools.
+//! OpenCode 1.0.152 to 1.18.33, pi 0.73.1 to 1.6.0, Copilot CLI 1.0.102, Grok 1.0.41, Qwen Code 0.24.4 and Kimi
+//! Code 2.1.0, and, behind them, what other programs call such tools.
 
 use serde_json::{Value, json};
 
@@ -17,6 +18,7 @@ const SHELL: &[&str] = &[
     "Bash",
     "bash",
     "run_shell_command",
+    "run_terminal_command",
     "execute_command",
     "run_terminal_cmd",
     "run_command",
@@ -25,7 +27,8 @@ const SHELL: &[&str] = &[
 ];
 const PATCH: &str = "apply_patch";
 const WRITE: &[&str] = &["Write", "write", PATCH, "write_file", "create_file", "write_to_file", "create"];
-const EDIT: &[&str] = &["Edit", "edit", PATCH, "replace", "edit_file", "str_replace", "replace_in_file"];
+const EDIT: &[&str] =
+    &["Edit", "edit", PATCH, "replace", "edit_file", "search_replace", "str_replace", "replace_in_file"];
 const IMAGE: &[&str] = &["view_image", "Read", "read", "read_file", "view"];
 const SUBAGENT: &[&str] = &["Agent", "Task", "task", "spawn_agent"];
 const WAIT: &[&str] = &["wait_agent", "wait"];
