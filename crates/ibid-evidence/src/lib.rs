@@ -8,6 +8,7 @@
 
 pub mod answer;
 pub mod ask;
+pub mod transport;
 pub mod wire;
 
 use std::fmt;
