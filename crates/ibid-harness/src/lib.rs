@@ -19,6 +19,7 @@ pub mod codex;
 pub mod core;
 pub mod cowork;
 pub mod families;
+pub mod grok;
 pub mod ibid_json;
 pub mod opencode;
 pub mod pi;
@@ -41,6 +42,7 @@ static HARNESSES: &[&dyn AnyHarness] = &[
     &core::Erased::<cowork::Cowork>::new(),
     &core::Erased::<opencode::OpenCode>::new(),
     &core::Erased::<pi::Pi>::new(),
+    &core::Erased::<grok::Grok>::new(),
     &core::Erased::<simple::Simple>::new(),
     &core::Erased::<ibid_json::IbidJson>::new(),
 ];
