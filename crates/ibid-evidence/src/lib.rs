@@ -67,6 +67,14 @@ pub enum RefusalCode {
 }
 
 impl RefusalCode {
+    /// Every code.
+    pub const ALL: [RefusalCode; 4] = [
+        RefusalCode::UnknownMethod,
+        RefusalCode::InvalidParams,
+        RefusalCode::ResponseLimit,
+        RefusalCode::Internal,
+    ];
+
     /// The code on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

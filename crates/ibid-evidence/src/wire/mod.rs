@@ -18,10 +18,12 @@ mod excerpt;
 mod line;
 mod process;
 mod reply;
+mod schema;
 
 pub use driver::{CAPABILITIES, Ended, Fault, serve};
 pub use line::{LineEnd, read_line};
 pub use process::{complain, report_panics_on_one_line, run, run_alone};
+pub use schema::{request_schema, response_schema};
 
 /// The bytes of a request, its line feed included. A request that has as many is answered.
 pub const REQUEST_LIMIT: usize = 4 * 1024 * 1024;
