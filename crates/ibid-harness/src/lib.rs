@@ -16,6 +16,7 @@
 
 pub mod claude_code;
 pub mod codex;
+pub mod copilot;
 pub mod core;
 pub mod cowork;
 pub mod families;
@@ -43,6 +44,7 @@ static HARNESSES: &[&dyn AnyHarness] = &[
     &core::Erased::<opencode::OpenCode>::new(),
     &core::Erased::<pi::Pi>::new(),
     &core::Erased::<grok::Grok>::new(),
+    &core::Erased::<copilot::Copilot>::new(),
     &core::Erased::<simple::Simple>::new(),
     &core::Erased::<ibid_json::IbidJson>::new(),
 ];

@@ -23,12 +23,13 @@ use ibid_model::{
 };
 
 /// The harnesses of this lane: the folder of the corpus, and the harness.
-const LANES: [(&str, &str); 5] = [
+const LANES: &[(&str, &str)] = &[
     ("claude_code", "claude-code"),
     ("codex", "codex"),
     ("opencode", "opencode"),
     ("pi", "pi"),
     ("grok", "grok"),
+    ("copilot_cli", "copilot"),
 ];
 
 /// The harnesses whose own counter of input tokens, which the table has, holds what came from a cache.
@@ -79,7 +80,7 @@ fn every_file_of_the_corpus_gives_what_is_expected_of_it() {
     };
     let all = rows(&corpus);
     let mut outcomes = Vec::new();
-    for (folder, name) in LANES {
+    for &(folder, name) in LANES {
         let Some(harness) = ibid_harness::find(name) else { continue };
         let own: Vec<&Row> =
             all.iter().filter(|row| row.cell("file").starts_with(&format!("{folder}/"))).collect();
@@ -149,11 +150,13 @@ fn foreign_place(home: &Path, row: &Row) -> Option<PathBuf> {
         "codex" => ".codex/sessions/2026/01/01".to_owned(),
         "pi" => ".pi/agent/sessions/--somewhere--".to_owned(),
         "opencode" => ".local/share/opencode".to_owned(),
+        "copilot_cli" => ".copilot/session-state/somewhere".to_owned(),
         _ => return None,
     };
     let name = match file.split('/').next()? {
         "codex" => format!("rollout-2026-01-01T00-00-00-{name}"),
         "opencode" if name.ends_with(".db") => "opencode.db".to_owned(),
+        "copilot_cli" if name.ends_with(".jsonl") => "events.jsonl".to_owned(),
         _ => name.to_owned(),
     };
     Some(home.join(folder).join(name))

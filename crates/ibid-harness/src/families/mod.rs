@@ -2,6 +2,7 @@
 
 pub(crate) mod claude_rows;
 pub mod documents;
+pub(crate) mod fields;
 pub mod files;
 pub(crate) mod loose;
 pub mod opencode_tables;

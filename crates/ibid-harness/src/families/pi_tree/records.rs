@@ -6,12 +6,13 @@
 //! Sources: pi's own `docs/session-format.md` and `docs/message-types.md` (1.6.0), files of 0.73.1
 //! and 1.6.0, and files of late 2025 without ids (version 1).
 
-use std::borrow::Cow;
-
-use ibid_model::{Json, Text, Timestamp, replace_lone_surrogates};
-use memchr::memmem;
+use ibid_model::{Json, Text};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+
+pub(crate) use crate::families::fields::Recorded;
+use crate::families::fields::whole_surrogates;
+pub(super) use crate::families::fields::{Taker, is_duplicate};
 
 /// What an entry says of the entry it continues.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,26 +23,6 @@ pub(crate) enum Parent {
     Root,
     /// The entry with this id.
     Entry(Text),
-}
-
-/// When an entry was recorded, as far as it says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Recorded {
-    /// It does not say.
-    Unsaid,
-    /// It says something that is no time with a zone.
-    Unreadable,
-    /// At this time.
-    At(Timestamp),
-}
-
-impl Recorded {
-    pub(crate) fn time(self) -> Option<Timestamp> {
-        match self {
-            Recorded::At(at) => Some(at),
-            _ => None,
-        }
-    }
 }
 
 /// One entry.
@@ -261,67 +242,6 @@ fn present<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Option<Option<&'de 
     Option::<&'de RawValue>::deserialize(d).map(Some)
 }
 
-/// Takes typed values out of raw ones, sharing the memory of the whole.
-pub(super) struct Taker<'a> {
-    pub(super) whole: &'a Text,
-}
-
-impl<'a> Taker<'a> {
-    pub(super) fn text(&self, raw: Option<&'a RawValue>) -> Option<Text> {
-        #[derive(Deserialize)]
-        struct Borrowed<'b>(#[serde(borrow)] Cow<'b, str>);
-        let text: Borrowed<'a> = serde_json::from_str(raw?.get()).ok()?;
-        Some(Text::from_cow(self.whole, text.0))
-    }
-
-    pub(super) fn json(&self, raw: Option<&'a RawValue>) -> Option<Json> {
-        raw.map(|raw| Json::part_of(self.whole, raw))
-    }
-
-    /// The JSON text of a value.
-    pub(super) fn raw(&self, raw: Option<&'a RawValue>) -> Option<Text> {
-        raw.map(|raw| Text::part_of(self.whole, raw.get()))
-    }
-
-    pub(super) fn value<T: Deserialize<'a>>(&self, raw: Option<&'a RawValue>) -> Option<T> {
-        serde_json::from_str(raw?.get()).ok()
-    }
-
-    /// A count; a float with a whole value is one too, as JavaScript writes no difference.
-    pub(super) fn count(&self, raw: Option<&'a RawValue>) -> Option<u64> {
-        let text = raw?.get();
-        if let Ok(count) = text.parse::<u64>() {
-            return Some(count);
-        }
-        let value: f64 = text.parse().ok()?;
-        // 2^53: beyond it a float does not say which whole number is meant.
-        (value >= 0.0 && value.fract() == 0.0 && value <= 9_007_199_254_740_992.0).then_some(value as u64)
-    }
-
-    /// ISO text of an entry, or milliseconds of a message.
-    fn recorded(&self, entry: Option<&'a RawValue>, message: Option<&'a RawValue>) -> Recorded {
-        let read = |raw: Option<&'a RawValue>| match raw {
-            None => Recorded::Unsaid,
-            Some(raw) => {
-                let milliseconds = || {
-                    let value: f64 = raw.get().parse().ok()?;
-                    let whole = value.is_finite() && value.abs() < 1e15;
-                    whole.then_some(value as i64).and_then(Timestamp::from_milliseconds)
-                };
-                let text = self.text(Some(raw)).and_then(|text| Timestamp::parse(&text));
-                text.or_else(milliseconds).map_or(Recorded::Unreadable, Recorded::At)
-            }
-        };
-        match read(entry) {
-            Recorded::At(at) => Recorded::At(at),
-            said => match read(message) {
-                Recorded::Unsaid => said,
-                other => other,
-            },
-        }
-    }
-}
-
 impl Entry {
     /// Reads one entry from the text of one object.
     ///
@@ -330,9 +250,7 @@ impl Entry {
     /// would go unseen inside values which are only taken apart later, with the text around it
     /// lost: half of a surrogate pair, a key that stands twice.
     pub(crate) fn read(whole: &Text) -> Result<Entry, serde_json::Error> {
-        if may_hold_surrogate(whole.as_bytes()) && replace_lone_surrogates(whole).1 > 0 {
-            return Err(serde::de::Error::custom("half of a surrogate pair"));
-        }
+        whole_surrogates(whole)?;
         let fields: EntryFields<'_> = serde_json::from_str(whole)?;
         let take = Taker { whole };
         let said = match fields.message.map(|raw| serde_json::from_str::<SaidFields<'_>>(raw.get())) {
@@ -383,16 +301,6 @@ impl Entry {
     }
 }
 
-/// Whether a reader failed because an object has a field twice.
-pub(super) fn is_duplicate(error: &serde_json::Error) -> bool {
-    error.is_data() && error.to_string().starts_with("duplicate field ")
-}
-
-/// Whether the escape of a surrogate could stand in the text.
-fn may_hold_surrogate(text: &[u8]) -> bool {
-    memmem::find(text, b"\\ud").is_some() || memmem::find(text, b"\\uD").is_some()
-}
-
 fn whole_json(whole: &Text) -> Result<Json, serde_json::Error> {
     Json::from_text(whole.clone())
 }
@@ -425,6 +333,8 @@ fn read_said<'a>(take: &Taker<'a>, said: &SaidFields<'a>) -> Said {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    use ibid_model::Timestamp;
 
     fn read(text: &str) -> Entry {
         Entry::read(&Text::from(text)).unwrap()
