@@ -7,14 +7,23 @@
 //! sessions alone.
 
 pub mod answer;
+mod artifacts;
 pub mod ask;
+mod discover;
+mod host;
+mod summary;
 pub mod transport;
 pub mod wire;
+mod workspace;
 
 use std::fmt;
 
 use answer::{Discovery, Observations};
 use ask::{DiscoverParams, ObserveParams};
+
+pub use discover::Budgets;
+pub use host::Host;
+pub use workspace::Workspace;
 
 /// The name and version of the protocol, as `host.describe` reports it.
 pub const PROTOCOL: &str = "evidence-rust-1.0.0+jsonl-v1";
