@@ -207,8 +207,11 @@ fn take_apart(path: &str) -> Option<(Spelling, Vec<String>)> {
         return None;
     }
     let separator = |c: char| c == '/' || (windows && c == '\\');
-    let names: Vec<String> =
-        path.split(separator).filter(|part| !part.is_empty() && *part != ".").map(ToOwned::to_owned).collect();
+    let names: Vec<String> = path
+        .split(separator)
+        .filter(|part| !part.is_empty() && *part != ".")
+        .map(ToOwned::to_owned)
+        .collect();
     let compared = |name: &String| {
         let text = comparable_path(Path::new(name)).to_string_lossy().into_owned();
         if windows { text.to_lowercase() } else { text }
@@ -355,7 +358,8 @@ mod tests {
         assert_eq!(rebased("/w/demo/src/a.rs").as_deref(), Some("src/a.rs"));
         assert_eq!(rebased("README.md").as_deref(), Some("sub/README.md"));
         assert_eq!(rebased("./a/b.rs").as_deref(), Some("sub/a/b.rs"));
-        for dropped in ["/w/demo", "/w/demo/", "/w/other/a", "../a", "/w/demo/../x", "a\0b", "", "/w/demo2/a"] {
+        for dropped in ["/w/demo", "/w/demo/", "/w/other/a", "../a", "/w/demo/../x", "a\0b", "", "/w/demo2/a"]
+        {
             assert_eq!(rebased(dropped), None, "{dropped:?}");
         }
         assert_eq!(workspace.rebase("README.md", None), None);

@@ -37,7 +37,14 @@ fn observed(root: &Path, paths: &[&str]) -> Vec<String> {
 fn only_regular_files_inside_the_project_are_observed() {
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::symlink;
-    let (folder, root) = project(&["README.md", "docs/kept.md", "a b/ü.txt", ".git/config", "sub/.git/x", "target/real/in.md"]);
+    let (folder, root) = project(&[
+        "README.md",
+        "docs/kept.md",
+        "a b/ü.txt",
+        ".git/config",
+        "sub/.git/x",
+        "target/real/in.md",
+    ]);
     let outside = folder.path().canonicalize().unwrap().join("outside");
     write(&outside.join("secret.txt"));
     symlink(outside.join("secret.txt"), root.join("link-out.txt")).unwrap();
@@ -154,7 +161,11 @@ fn what_discover_answers_can_be_observed_and_gives_the_same() {
         .says("Change it")
         .calls("t1", "Bash", json!({"command": "true"}))
         .calls("t2", "Read", json!({"file_path": root.join("README.md")}))
-        .calls("t3", "Edit", json!({"file_path": root.join("src/a.rs"), "old_string": "x", "new_string": "y"}))
+        .calls(
+            "t3",
+            "Edit",
+            json!({"file_path": root.join("src/a.rs"), "old_string": "x", "new_string": "y"}),
+        )
         .calls("t4", "Read", json!({"file_path": root.join("src/a.rs")}));
     let two = Claude::at(cwd, 2).calls("t1", "Read", json!({"file_path": root.join("src/b.rs")}));
     let home = with_claude(with_claude(Home::new(), "x", &one), "x", &two);

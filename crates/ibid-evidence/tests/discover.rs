@@ -58,12 +58,18 @@ fn the_examples_of_the_documentation_are_summarised() {
     assert_eq!((call.file_paths.as_slice(), call.access), (&["src/a.rs".to_owned()][..], Some(Access::Read)));
     let usage = codex.token_usage.unwrap();
     assert_eq!((usage.input_tokens, usage.output_tokens), (Some(9), Some(2)));
-    assert_eq!((prompts(claude), claude.assistant_message_count, claude.tool_call_count), (vec!["Explain lib"], 1, 1));
+    assert_eq!(
+        (prompts(claude), claude.assistant_message_count, claude.tool_call_count),
+        (vec!["Explain lib"], 1, 1)
+    );
     assert_eq!(calls(claude)[0].file_path.as_deref(), Some("src/lib.rs"));
     assert_eq!(claude.dialogue.as_ref().unwrap().turns[0].response.as_deref(), Some("Reading."));
     assert_eq!(claude.token_usage.unwrap().cache_read_input_tokens, None, "not observed is not zero");
     let call = &calls(pi)[0];
-    assert_eq!((call.family, call.status, call.access), (Family::Change, CallStatus::Completed, Some(Access::Change)));
+    assert_eq!(
+        (call.family, call.status, call.access),
+        (Family::Change, CallStatus::Completed, Some(Access::Change))
+    );
     assert_eq!(call.output.as_deref(), Some("ok"));
     assert_eq!(discovery.coverage.in_window, 3);
 }
@@ -93,7 +99,8 @@ fn a_folder_name_that_two_directories_share_admits_no_foreign_session() {
 
 #[test]
 fn an_ancestor_of_the_project_is_not_the_project() {
-    let above = Claude::at("/w", 1).says("See /w/demo").calls("t", "Read", json!({"file_path":"/w/demo/a.rs"}));
+    let above =
+        Claude::at("/w", 1).says("See /w/demo").calls("t", "Read", json!({"file_path":"/w/demo/a.rs"}));
     let home = with_claude(Home::new(), "-w", &above);
     let discovery = discover(&home, "/w/demo");
     assert!(discovery.sessions.is_empty());
@@ -151,7 +158,10 @@ fn the_number_discovered_is_the_true_one_and_what_is_left_out_is_told() {
     let claude = provider(&discovery, "claude");
     assert_eq!((claude.discovered, claude.included), (7, 3));
     let coverage = discovery.coverage;
-    assert_eq!((coverage.in_window, coverage.included, coverage.omitted, coverage.windowed), (7, 3, 4, false));
+    assert_eq!(
+        (coverage.in_window, coverage.included, coverage.omitted, coverage.windowed),
+        (7, 3, 4, false)
+    );
     let newest = Claude::at("", 6).id;
     assert_eq!(ids(&discovery)[0], newest);
 }
@@ -202,7 +212,10 @@ fn secrets_are_replaced_and_ordinary_text_is_not() {
 fn an_empty_home_and_a_store_without_the_project_are_told_apart() {
     let discovery = discover(&Home::new(), "/w/demo");
     for provider in &discovery.providers {
-        assert_eq!((provider.status, provider.reason), (ProviderStatus::NoEvidence, Some(Reason::StoreMissing)));
+        assert_eq!(
+            (provider.status, provider.reason),
+            (ProviderStatus::NoEvidence, Some(Reason::StoreMissing))
+        );
     }
     let discovery = discover(&examples(), "/w/other");
     for name in ["codex", "claude", "pi"] {
@@ -230,7 +243,8 @@ fn a_time_that_is_asked_for_leaves_out_what_lies_outside_and_says_so() {
     let home = examples();
     let at = |time: &str| ibid_model::Timestamp::parse(time).unwrap().as_milliseconds();
     let asked = |from: Option<&str>, to: Option<&str>| {
-        let params = DiscoverParams { from_ms: from.map(at), to_ms: to.map(at), ..DiscoverParams::of("/w/demo") };
+        let params =
+            DiscoverParams { from_ms: from.map(at), to_ms: to.map(at), ..DiscoverParams::of("/w/demo") };
         host(&home).discover(&params).unwrap()
     };
     let some = asked(Some("2026-09-01T10:00:04Z"), Some("2026-09-01T10:00:06Z"));
@@ -266,17 +280,28 @@ fn what_changed_is_read_again_and_what_is_gone_is_gone() {
 
 #[test]
 fn a_subagent_of_a_session_is_told_with_it() {
-    let home = Home::new().with("claude-code", "2.1.332");
-    let discovery = discover(&home, "/home/dev/demo");
-    let parent = "e9892c41-53eb-4318-8f5c-12357e8f85e3";
-    assert!(ids(&discovery).iter().all(|id| !id.contains('/')), "{:?}", ids(&discovery));
-    let session = discovery.sessions.iter().find(|session| session.session_id == parent).unwrap();
-    let rows = std::fs::read_to_string(
-        home.path().join(format!(".claude/projects/-home-dev-demo/{parent}.jsonl")),
-    )
-    .unwrap();
-    let own = rows.matches("\"type\":\"tool_use\"").count();
-    assert!(session.tool_call_count as usize > own, "{} calls, {own} of its own", session.tool_call_count);
+    let parent = Claude::at("/w/demo", 1).says("Do it").calls(
+        "task",
+        "Task",
+        json!({"prompt": "Look", "description": "look", "subagent_type": "x"}),
+    );
+    let mut agent =
+        Claude::at("/w/demo", 1).says("Look").calls("r", "Read", json!({"file_path": "/w/demo/a.rs"}));
+    for row in &mut agent.rows {
+        row["isSidechain"] = json!(true);
+        row["agentId"] = json!("a1");
+        row["uuid"] = json!(row["uuid"].as_str().unwrap().replace("1111-2222", "9999-2222"));
+        row["parentUuid"] = json!(row["parentUuid"].as_str().map(|id| id.replace("1111-2222", "9999-2222")));
+    }
+    let place = format!(".claude/projects/-w-demo/{}/subagents/agent-a1.jsonl", parent.id);
+    let home = with_claude(Home::new(), "-w-demo", &parent).with_file(&place, agent.text());
+    let discovery = discover(&home, "/w/demo");
+    let session = only(&discovery);
+    assert_eq!((session.session_id.as_str(), prompts(session)), (parent.id.as_str(), vec!["Do it"]));
+    let names: Vec<_> = calls(session).iter().map(|call| call.tool_name.as_str()).collect();
+    assert_eq!(names, ["Task", "Read"]);
+    std::fs::remove_file(home.path().join(parent.place("-w-demo"))).unwrap();
+    assert_eq!(ids(&discover(&home, "/w/demo")), [format!("{}/a1", parent.id)], "an orphan is not lost");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ibid_carrier::fingerprint::Fingerprint;
-use ibid_evidence::ask::DiscoverParams;
 use ibid_evidence::answer::{ProviderStatus, Reason};
+use ibid_evidence::ask::DiscoverParams;
 use ibid_evidence::{Budgets, Evidence, Host};
 use ibid_harness::{
     AnyHarness, AnyTranscript, CodecError, Context, Control, Converted, Cursor, Declaration, Deleting,

@@ -58,9 +58,7 @@ fn components(path: &str) -> Option<Vec<&str>> {
 /// Whether a name is `.git` to any file system: without regard to case, to dots and spaces at the
 /// end, to characters that some ignore, and by its short name.
 fn is_git(name: &str) -> bool {
-    let ignored = |c: &char| {
-        !matches!(*c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
-    };
+    let ignored = |c: &char| !matches!(*c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}');
     let bare: String = name.chars().filter(ignored).collect();
     let bare = bare.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
     bare.eq_ignore_ascii_case(".git") || bare.eq_ignore_ascii_case("git~1")
@@ -89,7 +87,11 @@ mod unix {
         paths: Vec<PathBuf>,
     }
 
-    fn open(at: impl std::os::fd::AsFd, name: impl rustix::path::Arg, links: OFlags) -> Result<OwnedFd, Errno> {
+    fn open(
+        at: impl std::os::fd::AsFd,
+        name: impl rustix::path::Arg,
+        links: OFlags,
+    ) -> Result<OwnedFd, Errno> {
         #[cfg(target_os = "linux")]
         let kind = OFlags::PATH;
         #[cfg(not(target_os = "linux"))]
@@ -214,7 +216,8 @@ mod tests {
 
     #[test]
     fn only_plain_relative_paths_are_looked_at() {
-        for path in ["", "/a", "a//b", "./a", "a/..", "../a", "a/./b", ".git/config", "a/.Git/x", "a\0", "a/"] {
+        for path in ["", "/a", "a//b", "./a", "a/..", "../a", "a/./b", ".git/config", "a/.Git/x", "a\0", "a/"]
+        {
             assert_eq!(components(path), None, "{path:?}");
         }
         assert_eq!(components("a/b.rs"), Some(vec!["a", "b.rs"]));

@@ -43,7 +43,8 @@ const ANSWER: usize = 15 << 20;
 /// The order of an answer: last saved first, then by path, then by session.
 pub(crate) fn sort(observations: &mut [Observation]) {
     observations.sort_by(|a, b| {
-        let key = |o: &Observation| (o.relative_path.clone(), o.session_id.clone(), std::cmp::Reverse(o.access));
+        let key =
+            |o: &Observation| (o.relative_path.clone(), o.session_id.clone(), std::cmp::Reverse(o.access));
         b.saved_at.cmp(&a.saved_at).then_with(|| key(a).cmp(&key(b)))
     });
 }

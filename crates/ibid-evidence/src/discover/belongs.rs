@@ -48,7 +48,12 @@ pub(crate) fn judge(
         Some(described) => Arc::clone(described),
         None => Arc::new(Described::of(&harness.describe(&candidate.listed, &context)?)),
     };
-    let judged = |belongs, enters, unreadable| Judged { described: Arc::clone(&described), belongs, enters, unreadable };
+    let judged = |belongs, enters, unreadable| Judged {
+        described: Arc::clone(&described),
+        belongs,
+        enters,
+        unreadable,
+    };
     if matches!(described.class, Class::Foreign | Class::Other) {
         return Ok(judged(false, None, false));
     }
@@ -110,7 +115,7 @@ fn changes_into(
         !found
     };
     let wants = Wants { usage: false, ..Wants::ALL };
-    let control = Control { deadline: Some(question.deadline), cancel: Some(cancelled) };
+    let control = Control { deadline: Some(question.judged_by), cancel: Some(cancelled) };
     let outcome = harness.scan(reference, &Cursor::Start, wants, &control, &mut sink, context);
     if found {
         return Ok(true);

@@ -63,7 +63,7 @@ impl Crew {
     {
         let mut outcomes: Vec<Outcome<R>> = items.iter().map(|_| Outcome::Late).collect();
         let pool = self.pool.get_or_init(|| {
-            let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(1, THREADS);
+            let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, THREADS);
             let name = |number| format!("evidence-{number}");
             ThreadPoolBuilder::new().num_threads(threads).thread_name(name).build().ok()
         });

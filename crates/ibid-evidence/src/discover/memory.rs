@@ -124,11 +124,8 @@ impl Memory {
         described: &Arc<Described>,
         enters: Option<(u64, bool)>,
     ) {
-        let fresh = || Entry {
-            fingerprint: now.clone(),
-            described: Arc::clone(described),
-            enters: Vec::new(),
-        };
+        let fresh =
+            || Entry { fingerprint: now.clone(), described: Arc::clone(described), enters: Vec::new() };
         let entry = self.entries.entry(reference.clone()).or_insert_with(fresh);
         if entry.fingerprint != *now {
             *entry = fresh();
@@ -170,7 +167,8 @@ impl Memory {
             self.bytes = self.bytes.saturating_sub(old.bytes);
         }
         while self.bytes > SUMMARIES {
-            let oldest = self.summaries.iter().min_by_key(|(_, (_, used))| *used).map(|(made, _)| made.clone());
+            let oldest =
+                self.summaries.iter().min_by_key(|(_, (_, used))| *used).map(|(made, _)| made.clone());
             let Some((old, _)) = oldest.and_then(|made| self.summaries.remove(&made)) else { break };
             self.bytes = self.bytes.saturating_sub(old.bytes);
         }

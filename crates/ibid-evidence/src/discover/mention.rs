@@ -223,7 +223,8 @@ mod tests {
         for outside in [r#"{"cwd":"/w/demo2"}"#, r#"{"cwd":"/x/w/demo"}"#, r#"{"cwd":"/w"}"#, ""] {
             assert!(!found("/w/demo", outside), "{outside}");
         }
-        for spelling in ["\"/w/caf\u{e9}\"", "\"/w/cafe\u{301}\"", r#""/w/caf\u00e9""#, r#""/w/caf\u00E9/x""#] {
+        for spelling in ["\"/w/caf\u{e9}\"", "\"/w/cafe\u{301}\"", r#""/w/caf\u00e9""#, r#""/w/caf\u00E9/x""#]
+        {
             assert!(found("/w/café", spelling), "{spelling}");
         }
         assert!(found("/w/日本", r#""\/w\/\u65E5\u672C""#));

@@ -116,6 +116,8 @@ pub(crate) struct Question {
     pub(crate) needles: Needles,
     pub(crate) sessions: usize,
     pub(crate) window: Window,
+    /// When to be done with finding out which sessions belong to the project.
+    pub(crate) judged_by: Instant,
     pub(crate) deadline: Instant,
 }
 
@@ -142,6 +144,7 @@ impl Window {
 pub(crate) fn discover(host: &Host, workspace: Workspace, params: &DiscoverParams) -> Discovery {
     let most = params.max_sessions.unwrap_or(SESSIONS).clamp(1, MOST_SESSIONS);
     let window = Window { from: params.from_ms, to: params.to_ms };
+    let now = Instant::now();
     let question = Arc::new(Question {
         machine: host.machine().clone().in_project(workspace.logical()),
         limits: Limits::default(),
@@ -150,7 +153,9 @@ pub(crate) fn discover(host: &Host, workspace: Workspace, params: &DiscoverParam
         workspace,
         sessions: most as usize,
         window,
-        deadline: Instant::now() + host.budgets.platform,
+        // What hangs before this must leave time for what does not.
+        judged_by: now + host.budgets.platform * 2 / 3,
+        deadline: now + host.budgets.platform,
     });
     let found: Vec<Found> = std::thread::scope(|scope| {
         let searches: Vec<_> = host
@@ -201,9 +206,10 @@ fn answer(host: &Host, question: &Question, found: Vec<Found>, params: &Discover
     artifacts::sort(&mut observations);
     let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
     let names = host.platforms.iter().map(|platform| platform.name);
-    let providers = names.zip(found).enumerate().map(|(at, (name, found))| {
-        status::provider(name, &found, included.get(&at).copied().unwrap_or(0))
-    });
+    let providers = names
+        .zip(found)
+        .enumerate()
+        .map(|(at, (name, found))| status::provider(name, &found, included.get(&at).copied().unwrap_or(0)));
     Discovery {
         providers: providers.collect(),
         coverage: Coverage {

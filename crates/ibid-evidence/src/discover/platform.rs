@@ -123,7 +123,7 @@ impl Platform {
     /// Lists all roots. None when that came to no end.
     fn list(&self, question: &Arc<Question>, found: &mut Found) -> Option<Vec<Listed>> {
         let (harness, asked) = (self.harness, Arc::clone(question));
-        let listings = self.crew.each(vec![()], question.deadline, move |(), _| {
+        let listings = self.crew.each(vec![()], question.judged_by, move |(), _| {
             let context = Context { machine: &asked.machine, limits: &asked.limits };
             let roots = harness.roots(&asked.machine);
             roots.iter().map(|root| harness.list(root, &context)).collect::<Vec<_>>()
@@ -192,10 +192,13 @@ impl Platform {
         let listed: HashSet<&Reference> = listed.iter().map(|listed| &listed.reference).collect();
         memory.keep_only(&listed);
         // Large ones first, so that the last one that is under way is a small one.
-        open.sort_by(|a, b| (Reverse(a.listed.bytes), &a.listed.reference).cmp(&(Reverse(b.listed.bytes), &b.listed.reference)));
+        open.sort_by(|a, b| {
+            (Reverse(a.listed.bytes), &a.listed.reference)
+                .cmp(&(Reverse(b.listed.bytes), &b.listed.reference))
+        });
         let (harness, asked) = (self.harness, Arc::clone(question));
         let names: Vec<Listed> = open.iter().map(|candidate| candidate.listed.clone()).collect();
-        let outcomes = self.crew.each(open, question.deadline, move |candidate, cancelled| {
+        let outcomes = self.crew.each(open, question.judged_by, move |candidate, cancelled| {
             judge(harness, candidate, &asked, cancelled)
         });
         for (listed, outcome) in names.into_iter().zip(outcomes) {

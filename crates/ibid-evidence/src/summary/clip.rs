@@ -107,9 +107,10 @@ impl Clip {
 /// may have.
 pub(crate) fn cap(lengths: impl Iterator<Item = usize> + Clone) -> usize {
     let fits = |cap: usize| {
-        lengths.clone().map(|length| length.min(cap)).try_fold(0_usize, |sum, length| {
-            sum.checked_add(length).filter(|sum| *sum <= SESSION)
-        })
+        lengths
+            .clone()
+            .map(|length| length.min(cap))
+            .try_fold(0_usize, |sum, length| sum.checked_add(length).filter(|sum| *sum <= SESSION))
     };
     let (mut low, mut high) = (0, SESSION);
     while low < high {

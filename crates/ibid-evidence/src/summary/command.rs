@@ -7,12 +7,58 @@ const LOOKED_AT: usize = 64 << 10;
 
 /// Programs that are nothing but tests, linters, type checkers and builds.
 const VERIFIERS: &[&str] = &[
-    "pytest", "tox", "nox", "jest", "vitest", "mocha", "ava", "eslint", "tsc", "ruff", "mypy", "pyright",
-    "flake8", "pylint", "black", "prettier", "biome", "rubocop", "rspec", "phpunit", "phpstan", "ctest",
-    "ninja", "cmake", "make", "gmake", "gradle", "gradlew", "mvn", "mvnw", "bazel", "buck", "xcodebuild",
-    "golangci-lint", "staticcheck", "shellcheck", "shfmt", "hadolint", "clang-tidy", "ktlint", "detekt",
-    "swiftlint", "playwright", "cypress", "stylelint", "markdownlint", "rustfmt", "gofmt", "webpack", "vite",
-    "turbo", "nx",
+    "pytest",
+    "tox",
+    "nox",
+    "jest",
+    "vitest",
+    "mocha",
+    "ava",
+    "eslint",
+    "tsc",
+    "ruff",
+    "mypy",
+    "pyright",
+    "flake8",
+    "pylint",
+    "black",
+    "prettier",
+    "biome",
+    "rubocop",
+    "rspec",
+    "phpunit",
+    "phpstan",
+    "ctest",
+    "ninja",
+    "cmake",
+    "make",
+    "gmake",
+    "gradle",
+    "gradlew",
+    "mvn",
+    "mvnw",
+    "bazel",
+    "buck",
+    "xcodebuild",
+    "golangci-lint",
+    "staticcheck",
+    "shellcheck",
+    "shfmt",
+    "hadolint",
+    "clang-tidy",
+    "ktlint",
+    "detekt",
+    "swiftlint",
+    "playwright",
+    "cypress",
+    "stylelint",
+    "markdownlint",
+    "rustfmt",
+    "gofmt",
+    "webpack",
+    "vite",
+    "turbo",
+    "nx",
 ];
 
 /// Programs that do many things, and the words behind them that test, lint or build.
@@ -47,8 +93,8 @@ const DELIVERING: &[(&[&str], &[&str])] = &[
 
 /// Words before a program that only say how it is run.
 const RUNNERS: &[&str] = &[
-    "sudo", "time", "env", "nice", "nohup", "command", "exec", "npx", "bunx", "pnpx", "uvx", "uv", "xvfb-run",
-    "stdbuf", "bundle", "then", "do", "if", "else", "{", "(", "!",
+    "sudo", "time", "env", "nice", "nohup", "command", "exec", "npx", "bunx", "pnpx", "uvx", "uv",
+    "xvfb-run", "stdbuf", "bundle", "then", "do", "if", "else", "{", "(", "!",
 ];
 
 /// The family of a command line: what any command of it does, delivery first.
@@ -88,9 +134,9 @@ fn of_one(command: &str) -> Family {
     let program = base(program);
     if is_shell(program) {
         let inner = arguments.iter().position(|word| word.starts_with('-') && word.ends_with('c'));
-        return inner.and_then(|at| arguments.get(at + 1..)).map_or(Family::Execute, |inner| {
-            of_one(&inner.join(" "))
-        });
+        return inner
+            .and_then(|at| arguments.get(at + 1..))
+            .map_or(Family::Execute, |inner| of_one(&inner.join(" ")));
     }
     if program == "apply_patch" {
         return Family::Change;

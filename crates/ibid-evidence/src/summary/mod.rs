@@ -80,6 +80,8 @@ pub(crate) struct Builder<'a> {
     by_api_id: HashMap<u64, usize>,
     calls: Calls,
     ledger: CallLedger,
+    /// What the harness itself summed, for sessions whose calls it does not keep.
+    reported: Usage,
     models: Vec<String>,
     /// How much text is kept.
     kept: usize,
@@ -114,6 +116,7 @@ impl<'a> Builder<'a> {
             by_api_id: HashMap::new(),
             calls: Calls::default(),
             ledger: CallLedger::default(),
+            reported: Usage::default(),
             models: Vec::new(),
             kept: 0,
             cap: usize::MAX,
@@ -241,12 +244,16 @@ impl<'a> Builder<'a> {
         let mut models = std::mem::take(&mut self.models);
         for call in &calls {
             usage = usage.plus(&call.usage);
-            if let Some(model) = call.model.as_ref().filter(|model| !model.is_blank() && !model.starts_with('<'))
+            if let Some(model) =
+                call.model.as_ref().filter(|model| !model.is_blank() && !model.starts_with('<'))
                 && models.len() < MODELS
                 && !models.iter().any(|known| *known == **model)
             {
                 models.push(model.head(PROMPT_CHARS).to_owned());
             }
+        }
+        if usage.is_unknown() {
+            usage = self.reported;
         }
         self.said.sort_by_key(|said| said.order);
         self.calls.sort();
@@ -306,6 +313,7 @@ impl Sink for Builder<'_> {
             ScanEvent::Fact(Fact::Stamp(at)) if !self.known.own_alone => self.stamp(Some(at)),
             ScanEvent::Fact(Fact::Cwd(cwd)) => self.cwd = Some(cwd),
             ScanEvent::Message(message) => self.message(&message),
+            ScanEvent::ReportedUsage(usage) => self.reported = usage,
             ScanEvent::Call(mut call) if !(call.inherited && self.known.own_alone) => {
                 self.stamp(call.at);
                 call.sources = Vec::new();

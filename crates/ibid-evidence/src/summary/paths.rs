@@ -227,7 +227,10 @@ impl Found<'_> {
                 let run = text.get(at..).unwrap_or_default();
                 let ends = |c: char| {
                     c.is_whitespace()
-                        || matches!(c, '"' | '\'' | '`' | ',' | ')' | ';' | '|' | '<' | '>' | '&' | '(' | '\\')
+                        || matches!(
+                            c,
+                            '"' | '\'' | '`' | ',' | ')' | ';' | '|' | '<' | '>' | '&' | '(' | '\\'
+                        )
                 };
                 let tail = run.get(root.len()..).unwrap_or_default();
                 let end = root.len() + tail.find(ends).unwrap_or(tail.len());

@@ -84,28 +84,37 @@ impl Claude {
 
     pub(crate) fn answers(mut self, text: &str) -> Claude {
         let id = format!("m{}", self.rows.len());
-        self.row("assistant", json!({
-            "id": id, "role": "assistant", "model": "model-x", "type": "message",
-            "usage": { "input_tokens": 5, "output_tokens": 2 },
-            "content": [{ "type": "text", "text": text }],
-        }));
+        self.row(
+            "assistant",
+            json!({
+                "id": id, "role": "assistant", "model": "model-x", "type": "message",
+                "usage": { "input_tokens": 5, "output_tokens": 2 },
+                "content": [{ "type": "text", "text": text }],
+            }),
+        );
         self
     }
 
     pub(crate) fn calls(mut self, id: &str, name: &str, input: Value) -> Claude {
         let message = format!("m{}", self.rows.len());
-        self.row("assistant", json!({
-            "id": message, "role": "assistant", "model": "model-x", "type": "message",
-            "usage": { "input_tokens": 5, "output_tokens": 2 },
-            "content": [{ "type": "tool_use", "id": id, "name": name, "input": input }],
-        }));
+        self.row(
+            "assistant",
+            json!({
+                "id": message, "role": "assistant", "model": "model-x", "type": "message",
+                "usage": { "input_tokens": 5, "output_tokens": 2 },
+                "content": [{ "type": "tool_use", "id": id, "name": name, "input": input }],
+            }),
+        );
         self
     }
 
     pub(crate) fn returns(mut self, id: &str, text: &str, is_error: bool) -> Claude {
-        self.row("user", json!({ "role": "user", "content": [
-            { "type": "tool_result", "tool_use_id": id, "content": text, "is_error": is_error }
-        ]}));
+        self.row(
+            "user",
+            json!({ "role": "user", "content": [
+                { "type": "tool_result", "tool_use_id": id, "content": text, "is_error": is_error }
+            ]}),
+        );
         self
     }
 

@@ -209,7 +209,12 @@ impl Scan<'_, '_> {
                 let branch = left.unwrap_or_else(|| pieces.here());
                 pieces.branch(branch);
             }
-            None => pieces.finish(),
+            None => {
+                pieces.finish();
+                if let Some(usage) = pieces.state.reported_usage() {
+                    pieces.tell(ScanEvent::ReportedUsage(usage));
+                }
+            }
         }
         let state = whole.unwrap_or_else(|| pieces.state.clone());
         Ok((state, scanner.committed()))
@@ -230,7 +235,7 @@ impl Sink for Filter<'_> {
                 Some(message) => ScanEvent::Message(message),
                 None => return true,
             },
-            ScanEvent::Call(_) if !wants.usage => return true,
+            ScanEvent::Call(_) | ScanEvent::ReportedUsage(_) if !wants.usage => return true,
             ScanEvent::Fact(_)
             | ScanEvent::Lineage(_)
             | ScanEvent::Compaction(_)

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use ibid_model::{
     Compaction, Event, Finding, Lineage, Message, MessageId, Meta, ModelCall, SessionId, Text, TitleOrigin,
+    Usage,
 };
 
 use super::scan::{CallLedger, Fact, ScanEvent, Sink};
@@ -21,6 +22,8 @@ pub struct Fold {
     pub messages: Vec<Message>,
     /// The compactions.
     pub compactions: Vec<Compaction>,
+    /// The tokens of the whole session as the harness itself last summed them.
+    pub reported_usage: Option<Usage>,
     /// What is not conversation.
     pub events: Vec<Event>,
     /// The end of the live branch, where the harness says.
@@ -104,6 +107,7 @@ impl Sink for Fold {
             ScanEvent::Lineage(lineage) => self.lineage.push(lineage),
             ScanEvent::Message(message) => self.message(message),
             ScanEvent::Call(call) => self.ledger.take(call),
+            ScanEvent::ReportedUsage(usage) => self.reported_usage = Some(usage),
             ScanEvent::Compaction(compaction) => self.compactions.push(compaction),
             ScanEvent::Event(event) => self.events.push(event),
             ScanEvent::Head(head) => self.head = Some(head),

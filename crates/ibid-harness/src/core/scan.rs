@@ -7,7 +7,7 @@ use std::time::Instant;
 use ibid_carrier::jsonl::Checkpoint;
 use ibid_model::{
     Block, Compaction, Event, Finding, Lineage, Message, MessageId, ModelCall, SessionId, Text, Timestamp,
-    TitleOrigin,
+    TitleOrigin, Usage,
 };
 use serde::{Deserialize, Serialize};
 
@@ -109,6 +109,9 @@ pub enum ScanEvent {
     Message(Message),
     /// A model call. A later one with the same `api_id` replaces it.
     Call(ModelCall),
+    /// The tokens of the whole session as the harness itself summed them so far. A later one
+    /// replaces an earlier one.
+    ReportedUsage(Usage),
     /// A compaction.
     Compaction(Compaction),
     /// What is not conversation.
@@ -209,6 +212,7 @@ pub fn emit(common: &super::Common, wants: Wants, control: &Control<'_>, sink: &
     }
     if wants.usage {
         events.extend(session.calls.iter().cloned().map(ScanEvent::Call));
+        events.extend(session.reported_usage.map(ScanEvent::ReportedUsage));
     }
     events.extend(common.findings.iter().cloned().map(ScanEvent::Finding));
     events.into_iter().all(|event| !control.stopped() && sink.take(event))
