@@ -275,10 +275,11 @@ impl Platform {
             harness.scan(&group.head.reference, &start, Wants::ALL, &control, &mut builder, &context)?;
             for part in &group.parts {
                 builder.next_stream(part.described.cwd.as_deref());
-                match harness.scan(&part.reference, &start, Wants::ALL, &control, &mut builder, &context) {
-                    Err(error @ StoreError::Stopped(_)) => return Err(error),
-                    // The session is there without it.
-                    Ok(_) | Err(_) => {}
+                let scanned =
+                    harness.scan(&part.reference, &start, Wants::ALL, &control, &mut builder, &context);
+                // Without a part that cannot be read, the session is still there.
+                if let Err(error @ StoreError::Stopped(_)) = scanned {
+                    return Err(error);
                 }
             }
             Ok(builder.finish(&Redactor::new()))
