@@ -1,5 +1,13 @@
 //! Which files are observed: only those that are in the project, whatever a summary says.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::panic,
+    reason = "tests show what they expect"
+)]
+
 mod support;
 
 use std::path::Path;

@@ -1,5 +1,13 @@
 //! Which sessions belong to a project, and what is told of them.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::panic,
+    reason = "tests show what they expect"
+)]
+
 mod support;
 
 use ibid_evidence::Evidence;
