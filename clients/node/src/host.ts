@@ -153,6 +153,22 @@ class SupervisedHost implements RustEvidenceHost {
   }
 
   async #call<Answer extends object>(method: string, params: object): Promise<Answer> {
+    this.#admit(method);
+    if (!isObject(params)) {
+      throw new EvidenceHostError('invalid-request', `The parameters of ${method} must be an object.`, { method });
+    }
+    const id = this.#takeId();
+    const frame = encodeRequest(id, method, params);
+    // Writing the parameters may have run code of theirs, which may have closed this client, or called it.
+    this.#admit(method);
+    return new Promise<Answer>((resolve, reject) => {
+      this.#pending.push({ id, method, frame, resolve: resolve as (result: object) => void, reject });
+      this.#sendFirst();
+    });
+  }
+
+  /** Throws when no call can be taken. */
+  #admit(method: string): void {
     if (this.#closing) throw new EvidenceHostError('closed', 'Evidence host is closed.', { method });
     if (this.#pending.length >= MAX_PENDING_CALLS) {
       throw new EvidenceHostError(
@@ -161,17 +177,6 @@ class SupervisedHost implements RustEvidenceHost {
         { method },
       );
     }
-    if (!isObject(params)) {
-      throw new EvidenceHostError('invalid-request', `The parameters of ${method} must be an object.`, { method });
-    }
-    const id = this.#takeId();
-    const frame = encodeRequest(id, method, params);
-    // What a `toJSON` of the parameters does comes before the checks that follow from it.
-    if (this.#closing) throw new EvidenceHostError('closed', 'Evidence host is closed.', { method });
-    return new Promise<Answer>((resolve, reject) => {
-      this.#pending.push({ id, method, frame, resolve: resolve as (result: object) => void, reject });
-      this.#sendFirst();
-    });
   }
 
   #takeId(): number {

@@ -116,6 +116,12 @@ export interface Observations {
   observations: Observation[];
 }
 
+/** The answer of `shutdown`, after which the host ends. */
+export interface Shutdown {
+  /** `shutting-down`. */
+  status: string;
+}
+
 /** How much of what belongs to the project an answer holds. */
 export interface Coverage {
   /** The sessions of the project that lie in the time that was asked for. */

@@ -56,6 +56,13 @@ test('closing rejects every pending call at once, and does not wait behind them'
   expect(Date.now() - begun).toBeLessThan(5_000);
 });
 
+test('parameters that close the client while they are written start nothing', async () => {
+  const { host, children } = fakeHost(['good']);
+  const workspace = { toJSON: () => void host.close() } as unknown as string;
+  expect((await errorOf(host.discover({ workspace }))).code).toBe('closed');
+  expect(children).toHaveLength(0);
+});
+
 test('closing while the process starts leaves nothing behind', async () => {
   const { host, children } = fakeHost(['good']);
   const call = errorOf(host.describe());

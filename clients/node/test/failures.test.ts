@@ -72,6 +72,16 @@ test('a process that stops reading is ended', async () => {
   await host.describe();
 });
 
+test('a process whose input is already gone is ended by the next call', async () => {
+  const { host, children } = fakeHost(['good']);
+  await host.describe();
+  children[0]?.stdin?.destroy();
+  // The fake takes the end of its input for the end of its work, and so it may be its exit that is told.
+  expect((await errorOf(host.describe())).code).toMatch(/^(input-closed|exited)$/);
+  await gone(children[0]!);
+  await host.describe();
+});
+
 test('a deadline rejects every pending call, and the next call has a fresh process', async () => {
   const { host, children, requests } = fakeHost(['silent', 'good'], { timeoutMs: 700 });
   const [first, second] = await Promise.all([errorOf(host.describe()), errorOf(host.discover({ workspace: '/1' }))]);
@@ -93,8 +103,8 @@ test('a reply that came in time counts even when this process was too busy to re
   const { host } = fakeHost([['slow', '100']], { timeoutMs: 1_000 });
   await host.describe();
   const call = host.describe();
-  // Lets the request out, and then keeps the event loop past the deadline.
-  await new Promise((done) => setTimeout(done, 20));
+  // Lets the request out, and then keeps the event loop past the deadline; after this phase of it timers come first.
+  await new Promise((done) => setTimeout(() => setImmediate(done), 20));
   const until = Date.now() + 1_500;
   while (Date.now() < until);
   expect(await call).toMatchObject({ platforms: ['claude'] });
