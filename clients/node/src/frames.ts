@@ -1,7 +1,7 @@
 /** Frames: requests as bytes, and what a line of the process says. */
 
 import { EvidenceHostError } from './errors.js';
-import { ENVELOPE_VERSION, MAX_REQUEST_BYTES } from './protocol.js';
+import { ENVELOPE_VERSION, MAX_REQUEST_BYTES, MAX_REQUEST_DEPTH } from './protocol.js';
 import type { RequestFrame } from './protocol.js';
 
 /** What is wrong with a process, before it is known which calls that concerns. */
@@ -22,6 +22,8 @@ export type Frame =
 /** Half of a surrogate pair as `JSON.stringify` writes it, and not a backslash that was in the text. */
 const LONE_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
 
+const [QUOTE, BACKSLASH, OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = Buffer.from('"\\{}[]');
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
@@ -40,7 +42,7 @@ export function encodeRequest(id: number, method: string, params: object): Buffe
       cause,
     });
   }
-  // To the host this is not text: it would end, and every pending call with it.
+  // What follows is a fault to the host: it would end, and every pending call with it.
   if (text.includes('\\ud') && LONE_SURROGATE.test(text)) {
     throw new EvidenceHostError(
       'invalid-request',
@@ -56,7 +58,35 @@ export function encodeRequest(id: number, method: string, params: object): Buffe
       { method },
     );
   }
+  if (isDeeperThan(MAX_REQUEST_DEPTH, bytes)) {
+    throw new EvidenceHostError(
+      'invalid-request',
+      `The parameters of ${method} stand in each other more than ${MAX_REQUEST_DEPTH - 1} deep.`,
+      { method },
+    );
+  }
   return bytes;
+}
+
+/** Whether objects and lists of a JSON text stand in each other more than `limit` deep. */
+function isDeeperThan(limit: number, text: Buffer): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const byte = text[at];
+    if (inString) {
+      if (byte === BACKSLASH) at += 1;
+      else if (byte === QUOTE) inString = false;
+    } else if (byte === QUOTE) {
+      inString = true;
+    } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+      depth += 1;
+      if (depth > limit) return true;
+    } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+      depth -= 1;
+    }
+  }
+  return false;
 }
 
 /** What a line says; nothing when it is blank. */

@@ -15,6 +15,9 @@ export const ENVELOPE_VERSION = 1;
 /** How long a request may be, in bytes of UTF-8, with the line feed that ends it. */
 export const MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 
+/** How deep objects and lists of a request may stand in each other, the frame included. */
+export const MAX_REQUEST_DEPTH = 128;
+
 /** How long a frame from the host may be, in bytes, without the line feed that ends it. */
 export const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
@@ -57,9 +60,19 @@ export interface ErrorFrame {
 export type CallErrorCode = 'unknown-method' | 'invalid-params' | 'response-limit' | 'internal' | (string & {});
 
 /** The first frame of a bridge: which process answers, and which one carries the bytes. */
-export interface TransportProofFrame {
+export interface TransportProof {
   version: 1;
-  event: { type: 'transport'; transport: 'nsxpc'; servicePid: number; bridgePid: number };
+  event: TransportEvent;
+}
+
+/** That a connection to the service was made. */
+export interface TransportEvent {
+  type: 'transport';
+  transport: 'nsxpc';
+  /** The process of the service, which runs the host. */
+  servicePid: number;
+  /** The process that connected to it, as the system reports it. */
+  bridgePid: number;
 }
 
 /** The parameters of `sessions.discover`. Keys that are not named here are ignored by the host. */
@@ -153,9 +166,9 @@ export interface Summary {
   /** The tool calls. */
   toolCallCount: number;
   /** The tool calls one by one, unless `includeToolTrace` is false. */
-  toolActivity?: { calls: ToolCall[] };
+  toolActivity?: ToolActivity;
   /** What the model said, unless `includeDialogue` is false. */
-  dialogue?: { turns: Turn[] };
+  dialogue?: Dialogue;
   /** The models that wrote, in the order in which they appear; absent when none is known. */
   models?: string[];
   /** What the model calls used. */
@@ -168,6 +181,12 @@ export interface Prompt {
   text: string;
   /** When. */
   timestamp?: string;
+}
+
+/** The tool calls of a session. */
+export interface ToolActivity {
+  /** In order. */
+  calls: ToolCall[];
 }
 
 /** One tool call. */
@@ -221,6 +240,12 @@ export type CallStatus = 'observed' | 'returned' | 'completed' | 'failed' | 'int
 
 /** What was done to a file. A session that changed and read it has changed it. */
 export type Access = 'read' | 'change' | (string & {});
+
+/** What the model said. */
+export interface Dialogue {
+  /** In order. */
+  turns: Turn[];
+}
 
 /** One message of the model. */
 export interface Turn {

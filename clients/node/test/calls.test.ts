@@ -122,6 +122,11 @@ test('a reply of exactly 16 MiB is read', async () => {
   expect(Object.keys(await host.discover({ workspace: '/w' }))).toEqual(['text']);
 });
 
+/** Lists that stand in each other so deep. */
+function nested(depth: number): unknown {
+  return depth === 0 ? 0 : [nested(depth - 1)];
+}
+
 const circle: Record<string, unknown> = {};
 circle['circle'] = circle;
 
@@ -130,6 +135,7 @@ test.each([
   ['a big integer', { workspace: '/w', maxSessions: 1n }],
   ['half of a character', { workspace: '/w/\ud83e' }],
   ['half of a character after a backslash', { workspace: '\\\\\udded' }],
+  ['lists that stand 127 deep below the frame and the parameters', { workspace: '/w', more: nested(127) }],
   ['a list', []],
   ['nothing', null],
 ])('parameters that cannot be sent reject the call and nothing else: %s', async (_, params) => {
@@ -137,6 +143,12 @@ test.each([
   expect((await errorOf(host.discover(params as never))).code).toBe('invalid-request');
   expect(children).toHaveLength(0);
   await host.describe();
+});
+
+test('parameters as deep as the host reads are sent, and brackets in text are not depth', async () => {
+  const { host } = fakeHost(['good']);
+  const params = { workspace: `\\" ${'[{'.repeat(200)}`, more: nested(126) };
+  expect(await host.discover(params)).toMatchObject({ params });
 });
 
 test('text that only looks like half of a character is sent', async () => {

@@ -148,6 +148,7 @@ describe.skipIf(!DRIVER)(NAME, () => {
   test('what discover returns is taken by observe', async () => {
     const host = open();
     const { sessions, observations } = await host.discover({ workspace: home.workspace });
+    expect(observations).toHaveLength(1);
     expect(await host.observe({ workspace: home.workspace, sessions })).toEqual({ observations });
   });
 
@@ -202,6 +203,14 @@ describe.skipIf(!DRIVER)(NAME, () => {
     expect((await errorOf(host.observe({ ...params, more: `${params.more}xx` } as never))).code).toBe('request-limit');
     await host.describe();
     expect(children).toHaveLength(1);
+  });
+
+  test('parameters as deep as this client sends are read', async () => {
+    const host = open();
+    let more: unknown = 0;
+    for (let depth = 0; depth < 126; depth += 1) more = [more];
+    expect(await host.observe({ workspace: home.workspace, more } as never)).toEqual({ observations: [] });
+    expect((await errorOf(host.observe({ workspace: home.workspace, more: [more] } as never))).code).toBe('invalid-request');
   });
 
   test('characters of any length come back whole', async () => {
@@ -334,6 +343,7 @@ describe.skipIf(!DRIVER)(NAME, () => {
     const host = open();
     const before = readdirSync(home.home, { recursive: true });
     const { sessions } = await host.discover({ workspace: home.workspace });
+    expect(sessions).toHaveLength(1);
     await host.observe({ workspace: home.workspace, sessions });
     await host.close();
     expect(readdirSync(home.home, { recursive: true })).toEqual(before);
