@@ -134,6 +134,8 @@ finding_kinds! {
     UnsafeName = "unsafe-name", Error, "Rename it in the record, or copy the file by hand.";
     /// A link leads out of the store, or in a circle; it was not followed.
     LinkNotFollowed = "link-not-followed", Warning, "Move the file into the store if it belongs there.";
+    /// Another store of the same program is there, which Ibid does not read; nothing in it is listed.
+    UnreadStore = "unread-store", Note, "Nothing needs doing; sessions that lie only in it are not seen.";
     /// A write that did not finish was found in Ibid's journal.
     UnfinishedWrite = "unfinished-write", Error, "Run `ibid doctor --fix`, or any command that writes, to finish or undo it.";
 }

@@ -417,14 +417,20 @@ impl<'a> Unread<'a> {
         unread
     }
 
-    /// Whether everything was read.
+    /// Whether everything was read that Ibid reads.
     pub(crate) fn is_empty(&self) -> bool {
-        self.places.is_empty() && self.parts.is_empty()
+        self.failed_places() == 0 && self.parts.is_empty()
+    }
+
+    /// How many places should have been read and were not. That a store is there which Ibid does
+    /// not read at all is a note.
+    fn failed_places(&self) -> u64 {
+        self.places.iter().filter(|finding| finding.severity() > Severity::Note).count() as u64
     }
 
     /// How much it is; none when everything was read.
     pub(crate) fn sentence(&self) -> Option<String> {
-        let places = self.places.len() as u64;
+        let places = self.failed_places();
         let places = (places > 0).then(|| format!("{} could not be read", counted(places, "place")));
         let sessions = match self.sessions {
             0 => None,

@@ -47,7 +47,7 @@ pub(crate) fn run(machine: &Machine) -> Result<Exit> {
     let findings: Vec<&Finding> = unread.places.iter().copied().chain(&unfinished).collect();
     let found = rows.iter().any(|row| row.sessions + row.subagents > 0);
     if machine.json {
-        let complete = findings.is_empty() && unread.is_empty();
+        let complete = unfinished.is_empty() && unread.is_empty();
         let findings = findings.into_iter().chain(&unread.parts).collect();
         output::print_json(&Overview { harnesses: &rows, findings, complete })?;
     } else {
