@@ -14,17 +14,20 @@
 //! promise of their makers; `docs/formats/` says for each claim how it is known and for which
 //! version.
 
+pub mod augment;
 pub mod claude_code;
 pub mod codex;
 pub mod copilot;
 pub mod core;
 pub mod cowork;
+pub mod cursor;
 pub mod families;
 pub mod grok;
 pub mod ibid_json;
 pub mod opencode;
 pub mod pi;
 pub mod simple;
+pub mod workbuddy;
 
 pub use core::scan::{Control, Cursor, Fact, ScanEvent, Sink, Wants};
 pub use core::{
@@ -45,6 +48,9 @@ static HARNESSES: &[&dyn AnyHarness] = &[
     &core::Erased::<pi::Pi>::new(),
     &core::Erased::<grok::Grok>::new(),
     &core::Erased::<copilot::Copilot>::new(),
+    &core::Erased::<cursor::Cursor>::new(),
+    &core::Erased::<augment::Augment>::new(),
+    &core::Erased::<workbuddy::WorkBuddy>::new(),
     &core::Erased::<simple::Simple>::new(),
     &core::Erased::<ibid_json::IbidJson>::new(),
 ];

@@ -30,6 +30,8 @@ const LANES: &[(&str, &str)] = &[
     ("pi", "pi"),
     ("grok", "grok"),
     ("copilot_cli", "copilot"),
+    ("cursor", "cursor"),
+    ("codebuddy", "workbuddy"),
 ];
 
 /// The harnesses whose own counter of input tokens, which the table has, holds what came from a cache.
@@ -84,6 +86,11 @@ fn every_file_of_the_corpus_gives_what_is_expected_of_it() {
         let Some(harness) = ibid_harness::find(name) else { continue };
         let own: Vec<&Row> =
             all.iter().filter(|row| row.cell("file").starts_with(&format!("{folder}/"))).collect();
+        // Of CodeBuddy's files those of WorkBuddy, which the collection keeps beside them.
+        let own: Vec<&Row> = match folder {
+            "codebuddy" => own.into_iter().filter(|row| row.cell("file").contains("workbuddy")).collect(),
+            _ => own,
+        };
         for row in &own {
             outcomes.push(check(&corpus, harness, row, &own));
         }
@@ -149,6 +156,8 @@ fn foreign_place(home: &Path, row: &Row) -> Option<PathBuf> {
         "claude_code" => ".claude/projects/-somewhere".to_owned(),
         "codex" => ".codex/sessions/2026/01/01".to_owned(),
         "pi" => ".pi/agent/sessions/--somewhere--".to_owned(),
+        "cursor" => ".cursor/projects/somewhere/agent-transcripts".to_owned(),
+        "codebuddy" => ".workbuddy/projects/somewhere".to_owned(),
         "opencode" => ".local/share/opencode".to_owned(),
         "copilot_cli" => ".copilot/session-state/somewhere".to_owned(),
         _ => return None,
@@ -185,7 +194,12 @@ fn check(corpus: &Path, harness: &'static dyn AnyHarness, row: &Row, own: &[&Row
     });
     let expected = row.cell("class");
     let listed = |class: Class| matches!(class, Class::Session | Class::Sidecar | Class::Partial);
+    let unread = |finding: &ibid_model::Finding| {
+        finding.kind == FindingKind::UnreadStore && finding.path.as_deref().map(Path::new) == Some(&placed)
+    };
     match session {
+        // A store that Ibid does not read is named as one.
+        None if found.iter().any(|d| d.findings.iter().any(unread)) => outcome.class = "unread".into(),
         None => {
             let elsewhere =
                 found.iter().any(|d| d.findings.iter().any(|f| f.kind == FindingKind::ForeignContent));

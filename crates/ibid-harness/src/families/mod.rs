@@ -1,5 +1,6 @@
 //! What several harnesses share.
 
+pub(crate) mod call_ids;
 pub(crate) mod claude_rows;
 pub mod documents;
 pub(crate) mod fields;
@@ -8,3 +9,7 @@ pub(crate) mod loose;
 pub mod opencode_tables;
 pub mod pi_tree;
 pub(crate) mod pictures;
+pub(crate) mod project_folder;
+pub(crate) mod tool_shapes;
+pub(crate) mod user_query;
+pub(crate) mod values;

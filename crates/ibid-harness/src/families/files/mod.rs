@@ -321,7 +321,9 @@ pub fn delete<H: FilesHarness>(reference: &Reference) -> Result<Deleting, StoreE
     match H::directory(reference) {
         Some(directory) => steps.push(Step::TrashDirectory { path: inside(&reference.root, &directory)? }),
         None => {
-            for place in H::places(reference) {
+            // What lies outside the root belongs to another part of the program, and stays.
+            let own = |place: &FilePlace| place.path.starts_with(&reference.root);
+            for place in H::places(reference).into_iter().filter(own) {
                 if let Some(stamp) = FileStamp::at(&place.path)? {
                     let path = inside(&reference.root, &place.path)?;
                     steps.push(Step::TrashFile { path, expected: Some(stamp.into()) });
