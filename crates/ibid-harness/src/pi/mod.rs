@@ -2,7 +2,9 @@
 //!
 //! Known from running 1.6.0 (npm `@earendil-works/pi-coding-agent`) and 0.73.1 (npm
 //! `@mariozechner/pi-coding-agent`), their documentation, and files of late 2025; see
-//! `docs/formats/pi.md`.
+//! `docs/formats/pi.md`. Sessions of Oh My Pi, which grew out of pi, are read too.
+
+mod roots;
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +14,7 @@ use ibid_model::{Argument, Json, Origin, Session, Text, Tool};
 use crate::core::scan::{Control, Cursor, Sink, Wants};
 use crate::core::{
     Capabilities, Codec, CodecError, Common, Context, Converted, Declaration, Deleting, Discovered,
-    EvidencePlatform, Harness, HarnessId, Listed, Listing, OpenIn, Reference, ResumeRecipe, Root, RootOrigin,
+    EvidencePlatform, Harness, HarnessId, Listed, Listing, OpenIn, Reference, ResumeRecipe, Root,
     SaveOptions, Saving, Store, StoreError, Surroundings, Target, TextCodec, Transcript,
 };
 use crate::families::pi_tree::{self, Dialect, TreeFile};
@@ -47,12 +49,6 @@ static DIALECT: Dialect =
 
 /// The newest version of the format that was seen.
 const FORMAT: u64 = 3;
-
-/// Names the directory that holds session files themselves, without folders for projects.
-const SESSION_DIR: &str = "PI_CODING_AGENT_SESSION_DIR";
-
-/// Names the directory that stands for `~/.pi/agent`.
-const AGENT_DIR: &str = "PI_CODING_AGENT_DIR";
 
 fn transcript((id, body): (ibid_model::SessionId, TreeFile)) -> Transcript<Pi> {
     Transcript { id, body }
@@ -90,18 +86,7 @@ impl TextCodec for Pi {
 
 impl Store for Pi {
     fn roots(machine: &Surroundings) -> Vec<Root> {
-        let mut roots = Vec::new();
-        if let Some(path) = machine.directory(SESSION_DIR) {
-            roots.push(Root { path, origin: RootOrigin::Variable(SESSION_DIR) });
-        }
-        roots.push(match machine.directory(AGENT_DIR) {
-            Some(agent) => Root { path: agent.join("sessions"), origin: RootOrigin::Variable(AGENT_DIR) },
-            None => Root {
-                path: machine.home().join(".pi").join("agent").join("sessions"),
-                origin: RootOrigin::Default,
-            },
-        });
-        roots
+        roots::roots(machine)
     }
 
     fn list(root: &Root, _: &Context<'_>) -> Listing {
@@ -132,14 +117,16 @@ impl Store for Pi {
         options: &SaveOptions,
         context: &Context<'_>,
     ) -> Result<Saving, StoreError> {
-        let named = context.machine.directory(SESSION_DIR);
         let root: PathBuf = options
             .root
             .clone()
             .or_else(|| Pi::roots(context.machine).into_iter().next().map(|root| root.path))
             .unwrap_or_default();
-        let place =
-            pi_tree::SavePlace { flat: named.as_ref() == Some(&root), root, replace: options.replace };
+        let place = pi_tree::SavePlace {
+            flat: roots::is_flat(&root, context.machine),
+            root,
+            replace: options.replace,
+        };
         pi_tree::save(&DIALECT, DECLARATION.id, (&transcript.id, &transcript.body), place)
     }
 

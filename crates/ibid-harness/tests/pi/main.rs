@@ -11,6 +11,7 @@
 
 mod broken;
 mod corpus;
+mod oh_my_pi;
 mod reading;
 mod store;
 mod writing;

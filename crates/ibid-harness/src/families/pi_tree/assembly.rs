@@ -1,10 +1,11 @@
 //! The full read: every entry of a file, as one common session.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use ibid_model::{Block, Finding, FindingKind, Message, MessageId, Session, SessionId};
 
-use super::place::{Place, id_of_path};
+use super::place::{Place, id_of_path, subagent_of};
 use super::reader::{Reader, Summary};
 use super::records::Entry;
 use super::{Dialect, TreeFile};
@@ -51,7 +52,7 @@ pub(crate) fn to_common(dialect: &'static Dialect, file: &TreeFile) -> Result<Co
     let mut session = Session::new(dialect.harness, session_id(fold.id, info.path.as_str()));
     session.carriers = vec![info];
     session.meta = fold.meta;
-    session.lineage = fold.lineage;
+    session.lineage = path.and_then(subagent_of).into_iter().chain(fold.lineage).collect();
     session.head = fold.head;
     session.compactions = fold.compactions;
     session.events = fold.events;
@@ -68,11 +69,13 @@ pub(super) fn session_id(said: Option<SessionId>, path: &str) -> SessionId {
 }
 
 /// What kind of thing a file is, by what was read of it.
-pub(crate) fn class_of(summary: Summary, is_blank: bool) -> Class {
+pub(crate) fn class_of(path: &Path, summary: Summary, is_blank: bool) -> Class {
     if is_blank {
         Class::Other
     } else if summary.known == 0 {
         Class::Foreign
+    } else if subagent_of(path).is_some() {
+        Class::Sidecar
     } else if !summary.header || summary.beheaded {
         Class::Partial
     } else {

@@ -8,7 +8,7 @@ use memchr::memmem::Finder;
 
 use super::Dialect;
 use super::assembly::{class_of, no_turns, session_id};
-use super::place::Place;
+use super::place::{Place, subagent_of};
 use super::reader::Reader;
 use super::records::Entry;
 use crate::core::scan::{Fact, ScanEvent, Sink, Wants};
@@ -56,7 +56,7 @@ impl Reading {
         let mut scanner = open_scanner(&listed.reference.path, 0, limits)?;
         let size = scanner.stamp().map_or(listed.bytes, |stamp| stamp.size);
         let tail = size.saturating_sub(tail_bytes);
-        let name = Finder::new("session_info");
+        let names = [Finder::new("session_info"), Finder::new("\"title_change\"")];
         let mut reading = Reading {
             reader: Reader::new(dialect, Wants::METADATA),
             fold: Fold::default(),
@@ -70,7 +70,7 @@ impl Reading {
         while let Some(line) = scanner.next()? {
             if !reading.skipped && (line.start >= tail || !reading.reader.has_preview()) {
                 reading.read(&line, &mut records);
-            } else if line.start >= tail || name.find(line.bytes).is_some() {
+            } else if line.start >= tail || names.iter().any(|name| name.find(line.bytes).is_some()) {
                 reading.read_beside(&line, &mut records, &mut beside, line.start >= tail);
             } else {
                 reading.skipped = true;
@@ -125,7 +125,7 @@ impl Reading {
     fn finish(self, listed: &Listed) -> Discovered {
         let path = &listed.reference.path;
         let summary = self.reader.summary();
-        let class = class_of(summary, self.is_blank);
+        let class = class_of(path, summary, self.is_blank);
         let mut findings: Vec<Finding> =
             self.fold.findings.into_iter().map(|finding| finding.at_path(path)).collect();
         if class == Class::Foreign {
@@ -145,7 +145,7 @@ impl Reading {
             class,
             id: session_id(self.fold.id, &text),
             meta: self.fold.meta,
-            lineage: self.fold.lineage,
+            lineage: subagent_of(path).into_iter().chain(self.fold.lineage).collect(),
             carriers: vec![CarrierInfo {
                 path: text,
                 role: CarrierRole::Transcript,

@@ -1,6 +1,8 @@
 //! Where an entry stands, and what the name of its file says.
 
-use ibid_model::{Finding, FindingKind, Source, Text};
+use std::path::Path;
+
+use ibid_model::{Finding, FindingKind, Lineage, Relation, Source, Text};
 
 /// Where an entry stands.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +35,16 @@ pub(crate) fn id_of_path(path: &str) -> Option<Text> {
     (dated && !id.is_empty()).then(|| Text::from(id))
 }
 
+/// What a subagent of Oh My Pi is to its parent: its file lies in a folder that is named as the
+/// parent's file.
+pub(super) fn subagent_of(path: &Path) -> Option<Lineage> {
+    let folder = path.parent()?.file_name()?.to_string_lossy();
+    let parent = id_of_path(&format!("{folder}.jsonl"))?;
+    let mut lineage = Lineage::to(Relation::Spawned, parent);
+    lineage.agent = path.file_stem().map(|stem| Text::from(stem.to_string_lossy().into_owned()));
+    Some(lineage)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,5 +56,12 @@ mod tests {
         assert_eq!(id(r"C:\s\2026-11-30T13-26-27-147Z_x.jsonl").unwrap(), "x");
         assert_eq!(id("/orig/session.jsonl"), None);
         assert_eq!(id("/orig/my_session.jsonl"), None);
+    }
+
+    #[test]
+    fn a_file_in_a_folder_named_as_a_session_is_a_subagent_of_it() {
+        let parent = |path: &str| subagent_of(Path::new(path))?.parent.map(|parent| parent.to_string());
+        assert_eq!(parent("/s/-p/2026-11-30T13-26-27-147Z_x/helper.jsonl").unwrap(), "x");
+        assert_eq!(parent("/s/--p--/2026-11-30T13-26-27-147Z_x.jsonl"), None);
     }
 }

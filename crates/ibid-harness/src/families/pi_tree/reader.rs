@@ -32,6 +32,8 @@ pub(crate) struct Reader {
     forked_at: Option<Timestamp>,
     head: Option<MessageId>,
     has_preview: bool,
+    /// Whether a record before the header holds the title that is in force.
+    has_title: bool,
     responses: HashSet<Text>,
     summary: Summary,
 }
@@ -69,6 +71,7 @@ impl Reader {
             forked_at: None,
             head: None,
             has_preview: false,
+            has_title: false,
             responses: HashSet::new(),
             summary: Summary::default(),
         }
@@ -113,6 +116,12 @@ impl Reader {
             }
             self.tree.push_header();
             return;
+        }
+        // A record of a fixed width that is rewritten in place, and no entry of the tree.
+        if let Body::Titled { title, by_person } = &entry.body
+            && entry.id.is_none()
+        {
+            return self.titled(title.as_ref(), *by_person, None, &mut step);
         }
         if first {
             self.linear = entry.id.is_none();
@@ -163,6 +172,9 @@ impl Reader {
         if let Some(cwd) = header.cwd.as_ref().filter(|cwd| !cwd.is_empty()) {
             self.fact(step, || Fact::Cwd(cwd.clone()));
         }
+        if let Some(title) = header.title.as_ref().filter(|_| !self.has_title) {
+            self.fact(step, || Fact::Title(title.clone(), TitleOrigin::Generated));
+        }
         if let Some(path) = &header.parent {
             self.forked_at = step.at;
             if self.wants.metadata {
@@ -208,6 +220,9 @@ impl Reader {
                 self.fact(step, || Fact::Title(name.clone(), TitleOrigin::Person));
                 self.event(EventKind::Title, placed, step, |event| event.text = Some(name));
             }
+            Body::Titled { title, by_person } => {
+                self.titled(title.as_ref(), *by_person, placed.above.clone(), step);
+            }
             Body::Label { label, json } => self.event(EventKind::Label, placed, step, |event| {
                 event.text = label.clone();
                 event.json = Some(json.clone()).filter(|json| json.as_str().len() <= EVENT_JSON_BYTES);
@@ -223,6 +238,21 @@ impl Reader {
             Body::Unknown(kind) => self.unknown(kind, step),
             Body::Header(_) => {}
         }
+    }
+
+    /// A title of Oh My Pi, which keeps the one in force before the header.
+    fn titled(
+        &mut self,
+        title: Option<&Text>,
+        by_person: bool,
+        after: Option<MessageId>,
+        step: &mut Step<'_>,
+    ) {
+        let Some(title) = title.filter(|title| !title.is_blank()) else { return };
+        self.has_title |= self.tree.len() == 0;
+        let origin = if by_person { TitleOrigin::Person } else { TitleOrigin::Generated };
+        self.fact(step, || Fact::Title(title.clone(), origin));
+        self.event_after(EventKind::Title, after, step, |event| event.text = Some(title.clone()));
     }
 
     fn unknown(&mut self, kind: &str, step: &mut Step<'_>) {

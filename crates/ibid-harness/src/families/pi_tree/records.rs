@@ -57,6 +57,9 @@ pub(crate) enum Body {
     ThinkingLevel(Option<Text>),
     /// `session_info`: the name that a person gave; a blank one takes it away.
     Named(Option<Text>),
+    /// `title` (before the header, rewritten in place) and `title_change` of Oh My Pi: the title,
+    /// and whether a person gave it.
+    Titled { title: Option<Text>, by_person: bool },
     /// `label`: a mark on another entry; none takes it away.
     Label { label: Option<Text>, json: Json },
     /// `usage`: a model call beside the conversation.
@@ -80,6 +83,8 @@ pub(crate) struct Header {
     pub(crate) cwd: Option<Text>,
     /// The file that it was forked from (`parentSession`, in version 1 `branchedFrom`).
     pub(crate) parent: Option<Text>,
+    /// The title that it began with (Oh My Pi).
+    pub(crate) title: Option<Text>,
 }
 
 /// A compaction.
@@ -186,6 +191,10 @@ struct EntryFields<'a> {
     #[serde(borrow, default)]
     name: Option<&'a RawValue>,
     #[serde(borrow, default)]
+    title: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    source: Option<&'a RawValue>,
+    #[serde(borrow, default)]
     label: Option<&'a RawValue>,
     #[serde(borrow, default)]
     target_id: Option<&'a RawValue>,
@@ -269,6 +278,7 @@ impl Entry {
                 version: take.count(fields.version),
                 cwd: take.text(fields.cwd),
                 parent: take.text(fields.parent_session).or_else(|| take.text(fields.branched_from)),
+                title: take.text(fields.title),
             }),
             "message" => match said {
                 Some(said) => Body::Message(Box::new(read_said(&take, &said))),
@@ -290,6 +300,10 @@ impl Entry {
             }
             "thinking_level_change" => Body::ThinkingLevel(take.text(fields.thinking_level)),
             "session_info" => Body::Named(take.text(fields.name)),
+            "title" | "title_change" => Body::Titled {
+                title: take.text(fields.title),
+                by_person: take.text(fields.source).as_deref() == Some("user"),
+            },
             "label" => Body::Label { label: take.text(fields.label), json: whole_json(whole)? },
             "usage" => Body::Usage { model: take.text(fields.model), usage: take.raw(fields.usage) },
             "leaf" => Body::Leaf { target: take.text(fields.target_id) },

@@ -7,7 +7,7 @@ use ibid_carrier::CarrierError;
 use ibid_carrier::jsonl::{Change, Checkpoint, Limits, Records, open_scanner};
 
 use super::Dialect;
-use super::place::Place;
+use super::place::{Place, subagent_of};
 use super::reader::{NOTHING, Reader};
 use super::records::Entry;
 use crate::core::StoreError;
@@ -38,6 +38,12 @@ pub(crate) fn scan_file(
     let mut reader = Reader::new(dialect, NOTHING);
     let mut records = Records { items: Vec::new(), findings: Vec::new() };
     let mut goes_on = true;
+    if start == 0
+        && wants.metadata
+        && let Some(lineage) = subagent_of(path)
+    {
+        goes_on = sink.take(ScanEvent::Lineage(lineage));
+    }
     let mut lines = 0_u32;
     while goes_on {
         lines = lines.wrapping_add(1);

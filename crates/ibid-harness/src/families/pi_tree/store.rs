@@ -74,12 +74,13 @@ pub(crate) fn from_bytes(
     Ok((id_of(&file), file))
 }
 
-/// The header, if the first entry that can be read is one.
+/// The header, if the first entry that can be read, titles before it left out, is one.
 fn header_of(document: &Document) -> Option<Header> {
     let first = document
         .lines()
         .filter_map(|line| document.text_of(line.start, line.end))
-        .find_map(|text| Entry::read(&text).ok())?;
+        .filter_map(|text| Entry::read(&text).ok())
+        .find(|entry| !matches!(entry.body, Body::Titled { .. }))?;
     match first.body {
         Body::Header(header) => Some(header),
         _ => None,
@@ -109,13 +110,14 @@ fn file_name(id: &SessionId, file: &TreeFile) -> String {
     }
     #[derive(serde::Deserialize)]
     struct Stamped {
+        #[serde(rename = "type")]
+        kind: Option<String>,
         timestamp: Option<String>,
     }
-    let begin = file
-        .document
-        .lines()
-        .next()
-        .and_then(|line| serde_json::from_slice::<Stamped>(line.bytes).ok())
+    let mut stamped =
+        file.document.lines().map_while(|line| serde_json::from_slice::<Stamped>(line.bytes).ok());
+    let begin = stamped
+        .find(|line| line.kind.as_deref() != Some("title"))
         .and_then(|header| header.timestamp)
         .and_then(|text| ibid_model::Timestamp::parse(&text));
     match begin {
