@@ -96,7 +96,7 @@ fn the_development_app_has_the_client_and_the_service_with_its_host() {
     done(stage("development", "macos", from.path(), to.path()));
     let app = "native/Harness Evidence.app";
     let found = files(to.path());
-    let mut expected = vec![
+    let mut expected = [
         format!("{app}/Contents/Info.plist"),
         format!("{app}/Contents/MacOS/harness-evidence-client"),
         format!("{app}/{SERVICE}/Info.plist"),
@@ -146,7 +146,7 @@ fn a_packaged_app_keeps_what_it_has() {
     done(stage("packaged", "macos", from.path(), &app));
     let found = files(&app);
     let names: Vec<&str> = found.keys().map(String::as_str).collect();
-    let mut expected = vec![
+    let mut expected = [
         "Contents/Info.plist".to_owned(),
         "Contents/MacOS/harness-evidence-client".to_owned(),
         "Contents/MacOS/studio".to_owned(),
