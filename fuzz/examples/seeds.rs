@@ -22,8 +22,28 @@ fn main() -> io::Result<()> {
             written += usize::from(write(&made.value, &folder, &session, "converted")?);
         }
     }
+    written += frames(&folder.join("evidence_frames"))?;
     println!("{written} seeds");
     Ok(())
+}
+
+/// Writes the requests of the conformance suite of the evidence protocol, but for the long ones.
+fn frames(folder: &Path) -> io::Result<usize> {
+    fs::create_dir_all(folder)?;
+    let suite = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/evidence");
+    let mut written = 0;
+    for file in
+        fs::read_dir(suite)?.flatten().filter(|file| file.path().extension().is_some_and(|e| e == "jsonl"))
+    {
+        for case in fs::read_to_string(file.path())?.lines() {
+            let case: serde_json::Value = serde_json::from_str(case)?;
+            let pieces: Vec<&str> =
+                case["send"].as_array().into_iter().flatten().filter_map(|s| s.as_str()).collect();
+            fs::write(folder.join(format!("suite-{written}")), pieces.concat())?;
+            written += 1;
+        }
+    }
+    Ok(written)
 }
 
 /// Writes one session in the text form of a harness, unless that is too large.

@@ -202,6 +202,24 @@ fn a_line_without_end_is_given_up_at_the_limit() {
     assert!(read <= REQUEST_LIMIT + 4096, "{read}");
 }
 
+// evidence defect 11: the original accepted both flags, and passed on neither.
+#[test]
+fn what_a_question_leaves_out_reaches_whoever_answers_it() {
+    for (flags, trace, dialogue) in [
+        ("", true, true),
+        (r#","includeToolTrace":true,"includeDialogue":null"#, true, true),
+        (r#","includeToolTrace":false"#, false, true),
+        (r#","includeDialogue":false"#, true, false),
+    ] {
+        let request = format!(
+            r#"{{"version":1,"id":1,"method":"sessions.discover","params":{{"workspace":"w"{flags}}}}}"#
+        );
+        let session = &answers(&request)[0]["result"]["sessions"][0];
+        assert_eq!(session.get("toolActivity").is_some(), trace, "{flags}");
+        assert_eq!(session.get("dialogue").is_some(), dialogue, "{flags}");
+    }
+}
+
 // evidence defect 4: in the original, params that cannot be read ended the process without a reply.
 #[test]
 fn params_that_cannot_be_read_are_a_call_error_and_the_host_goes_on() {

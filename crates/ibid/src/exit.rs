@@ -10,6 +10,8 @@ pub(crate) enum Exit {
     Done,
     /// There was nothing of the kind that was asked for.
     NothingFound,
+    /// The evidence host was sent what it cannot trust.
+    Fault,
     /// The arguments were wrong, or something failed.
     Failure,
     /// It was refused for safety, and the message names the flag that allows it.
@@ -21,7 +23,7 @@ impl Exit {
     pub(crate) const fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
-            Exit::NothingFound => 1,
+            Exit::NothingFound | Exit::Fault => 1,
             Exit::Failure => 2,
             Exit::Refused => 3,
         }

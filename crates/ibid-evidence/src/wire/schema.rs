@@ -23,6 +23,7 @@ pub fn request_schema() -> Result<String, serde_json::Error> {
     let params = frames.of::<ObserveParams>();
     frames.request("ArtifactsObserveRequest", "artifacts.observe", params, true);
     frames.request("ShutdownRequest", "shutdown", nothing, false);
+    frames.open = &["Family", "CallStatus"];
     frames.text("Evidence request", "A frame that a client sends.")
 }
 
@@ -60,11 +61,18 @@ struct Frames {
     generator: SchemaGenerator,
     definitions: Map<String, Value>,
     any_of: Vec<Value>,
+    /// The types of which unknown values are taken for one that is known.
+    open: &'static [&'static str],
 }
 
 impl Frames {
     fn new(settings: SchemaSettings) -> Frames {
-        Frames { generator: settings.into_generator(), definitions: Map::new(), any_of: Vec::new() }
+        Frames {
+            generator: settings.into_generator(),
+            definitions: Map::new(),
+            any_of: Vec::new(),
+            open: &[],
+        }
     }
 
     fn of<T: JsonSchema>(&mut self) -> Value {
@@ -107,8 +115,15 @@ impl Frames {
     }
 
     fn text(mut self, title: &str, about: &str) -> Result<String, serde_json::Error> {
-        let types = self.generator.take_definitions(true);
-        self.definitions.extend(types);
+        for (name, known) in self.generator.take_definitions(true) {
+            let schema = match self.open.contains(&name.as_str()) {
+                true => {
+                    json!({"anyOf": [known, {"description": "Anything else: nothing is known of it.", "type": "string"}]})
+                }
+                false => known,
+            };
+            self.definitions.insert(name, schema);
+        }
         let schema = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": title,

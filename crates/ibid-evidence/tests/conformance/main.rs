@@ -200,3 +200,13 @@ fn frames_are_bounded() {
 fn methods_answer_or_refuse() {
     suite("methods.jsonl");
 }
+
+#[test]
+fn sessions_of_a_project_are_discovered() {
+    suite("discover.jsonl");
+}
+
+#[test]
+fn files_of_a_project_are_observed() {
+    suite("observe.jsonl");
+}

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use ibid_evidence::answer::{Dialogue, Discovery, Observation, Observations, Summary, Turn};
+use ibid_evidence::answer::{Dialogue, Discovery, Observation, Observations, Summary, ToolActivity, Turn};
 use ibid_evidence::ask::{DiscoverParams, ObserveParams};
 use ibid_evidence::{Evidence, Refusal, RefusalCode};
 
@@ -45,6 +45,8 @@ impl Evidence for Scripted {
             session_id: params.workspace.to_string_lossy().into_owned(),
             platform: "first".to_owned(),
             prompt_count: params.max_sessions.unwrap_or(100),
+            tool_activity: (params.include_tool_trace != Some(false)).then(ToolActivity::default),
+            dialogue: (params.include_dialogue != Some(false)).then(Dialogue::default),
             ..Summary::default()
         });
         Ok(discovery)

@@ -7,6 +7,7 @@ mod delete;
 mod demo;
 mod doctor;
 mod export;
+mod host;
 mod import;
 mod list;
 mod man;
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     Delete(delete::Arguments),
     Restore(restore::Arguments),
     Doctor(doctor::Arguments),
+    Host(host::Arguments),
     Demo(demo::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -58,6 +60,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit> {
         Some(Command::Delete(arguments)) => delete::run(&machine()?, arguments),
         Some(Command::Restore(arguments)) => restore::run(&machine()?, arguments),
         Some(Command::Doctor(arguments)) => doctor::run(&machine()?, arguments),
+        Some(Command::Host(arguments)) => Ok(host::run(&machine()?, arguments)),
         Some(Command::Demo(arguments)) => demo::run(arguments),
         Some(Command::Completions(arguments)) => completions::run(arguments),
         Some(Command::Man(arguments)) => man::run(arguments),

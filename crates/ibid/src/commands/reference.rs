@@ -20,8 +20,8 @@ pub(super) fn page(root: &Command) -> Result<String> {
     }
     page.push_str(
         "\n## Exit codes\n\n| code | meaning |\n| --- | --- |\n| 0 | what was asked was done |\n| 1 | nothing of the \
-         kind was found; `ibid doctor`: there is something to look at |\n| 2 | the arguments were wrong, or \
-         something failed |\n| 3 | refused for safety; the message names the option that allows it |\n",
+         kind was found; `ibid doctor`: there is something to look at; `ibid host`: a fault of the \
+         protocol |\n| 2 | the arguments were wrong, or something failed |\n| 3 | refused for safety; the message names the option that allows it |\n",
     );
     Ok(page)
 }
