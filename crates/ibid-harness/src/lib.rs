@@ -21,6 +21,7 @@ pub mod copilot;
 pub mod core;
 pub mod cowork;
 pub mod cursor;
+pub mod dsh;
 pub mod families;
 pub mod grok;
 pub mod ibid_json;
@@ -43,6 +44,7 @@ pub use core::{
 static HARNESSES: &[&dyn AnyHarness] = &[
     &core::Erased::<claude_code::ClaudeCode>::new(),
     &core::Erased::<codex::Codex>::new(),
+    &core::Erased::<dsh::Dsh>::new(),
     &core::Erased::<cowork::Cowork>::new(),
     &core::Erased::<opencode::OpenCode>::new(),
     &core::Erased::<pi::Pi>::new(),

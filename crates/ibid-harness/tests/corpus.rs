@@ -26,6 +26,7 @@ use ibid_model::{
 const LANES: &[(&str, &str)] = &[
     ("claude_code", "claude-code"),
     ("codex", "codex"),
+    ("deepseek_harness", "dsh"),
     ("opencode", "opencode"),
     ("pi", "pi"),
     ("grok", "grok"),

@@ -8,6 +8,7 @@
 //! [`Codec::to_common`]: crate::core::Codec::to_common
 
 mod describe;
+pub(crate) mod fields;
 mod text;
 
 use std::path::{Path, PathBuf};
