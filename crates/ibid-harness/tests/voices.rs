@@ -7,7 +7,7 @@
     reason = "a test that cannot go on fails"
 )]
 
-use ibid_harness::{Target, all};
+use ibid_harness::{AnyHarness, Target, all};
 use ibid_model::{
     Block, Essence, Json, LossKind, Message, Origin, Outcome, Raw, ResultPart, Role, Rules, Selection,
     Session, TextBlock, Tool, ToolResult, ToolUse, essence, prepare,
@@ -67,6 +67,15 @@ const LOOKS: [&str; 12] = [
     "The following tool was executed by the user",
 ];
 
+/// Every harness that Ibid writes and whose program goes on from there.
+fn agents_that_are_written() -> impl Iterator<Item = &'static dyn AnyHarness> {
+    let written = |harness: &&'static dyn AnyHarness| {
+        let capabilities = harness.declaration().capabilities;
+        capabilities.resume && capabilities.write
+    };
+    all().iter().copied().filter(written)
+}
+
 #[test]
 fn a_persons_text_is_the_persons_whatever_it_looks_like() {
     for look in LOOKS {
@@ -125,7 +134,7 @@ fn the_text_beside_a_picture_that_was_put_in_is_left_behind_and_the_picture_is_n
         (Role::User, Origin::Harness, vec![Block::text("[Image: source: /p.png]"), picture]),
         (Role::Assistant, Origin::Model, vec![Block::text("A")]),
     ]);
-    for harness in all().iter().filter(|harness| harness.declaration().capabilities.resume) {
+    for harness in agents_that_are_written() {
         let name = harness.declaration().id;
         let made = harness.from_common(&source, &Target::default()).unwrap();
         let back = made.value.to_common().unwrap().session;
@@ -147,7 +156,7 @@ fn a_picture_stays_a_picture_and_a_document_a_document_whatever_their_types_say(
         let document = ibid_model::Document { media_type, data: data(), name: None };
         let blocks = vec![Block::text("Q"), Block::Image(picture), Block::Document(document)];
         let source = session(vec![(Role::User, Origin::Person, blocks)]);
-        for harness in all().iter().filter(|harness| harness.declaration().capabilities.resume) {
+        for harness in agents_that_are_written() {
             let made = harness.from_common(&source, &Target::default()).unwrap();
             let back = made.value.to_common().unwrap().session;
             let blocks: Vec<&Block> = back.messages.iter().flat_map(|message| &message.blocks).collect();

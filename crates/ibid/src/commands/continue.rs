@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     session: Option<String>,
 
     /// The harness to carry it on in
-    #[arg(long, value_name = "HARNESS", value_parser = HarnessName { offered: |to| to.resume.is_some() })]
+    #[arg(long, value_name = "HARNESS", value_parser = HarnessName { offered: |to| to.resume.is_some() && to.capabilities.write })]
     to: Option<String>,
 
     /// Convert if needed, and print the command instead of running it
