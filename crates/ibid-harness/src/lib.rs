@@ -25,6 +25,7 @@ pub mod dsh;
 pub mod families;
 pub mod grok;
 pub mod ibid_json;
+pub mod kimi;
 pub mod opencode;
 pub mod pi;
 pub mod simple;
@@ -53,6 +54,7 @@ static HARNESSES: &[&dyn AnyHarness] = &[
     &core::Erased::<cursor::Cursor>::new(),
     &core::Erased::<augment::Augment>::new(),
     &core::Erased::<workbuddy::WorkBuddy>::new(),
+    &core::Erased::<kimi::Kimi>::new(),
     &core::Erased::<simple::Simple>::new(),
     &core::Erased::<ibid_json::IbidJson>::new(),
 ];

@@ -33,7 +33,15 @@ const LANES: &[(&str, &str)] = &[
     ("copilot_cli", "copilot"),
     ("cursor", "cursor"),
     ("codebuddy", "workbuddy"),
+    ("kimi_cli", "kimi"),
 ];
+
+/// Places of programs that Ibid does not read and whose files lie in a folder of the lane: the archived
+/// kimi-cli is beside Kimi Code.
+const NOT_READ: &[&str] = &[".kimi/"];
+
+/// The harnesses that mark the task of a subagent, so that the table has it as put there.
+const TASKS_ARE_MARKED: &[&str] = &["kimi"];
 
 /// The harnesses whose own counter of input tokens, which the table has, holds what came from a cache.
 const CACHED_INSIDE: &[&str] = &["grok"];
@@ -85,8 +93,9 @@ fn every_file_of_the_corpus_gives_what_is_expected_of_it() {
     let mut outcomes = Vec::new();
     for &(folder, name) in LANES {
         let Some(harness) = ibid_harness::find(name) else { continue };
-        let own: Vec<&Row> =
-            all.iter().filter(|row| row.cell("file").starts_with(&format!("{folder}/"))).collect();
+        let is_read = |row: &&Row| NOT_READ.iter().all(|place| !row.cell("layout").starts_with(place));
+        let in_folder = |row: &&Row| row.cell("file").starts_with(&format!("{folder}/"));
+        let own: Vec<&Row> = all.iter().filter(in_folder).filter(is_read).collect();
         // Of CodeBuddy's files those of WorkBuddy, which the collection keeps beside them.
         let own: Vec<&Row> = match folder {
             "codebuddy" => own.into_iter().filter(|row| row.cell("file").contains("workbuddy")).collect(),
@@ -285,7 +294,8 @@ fn numbers(
     let answers = session.messages.iter().filter(|message| message.role == Role::Assistant);
     let assistant = answers.filter(|message| message.has_text() && codex || by_item(message)).count() as u64;
     // The table has the task of a subagent as a user's message, since nothing in the file marks it.
-    let sidecar = row.cell("class") == "sidecar";
+    let marked = TASKS_ARE_MARKED.contains(&session.harness.as_str());
+    let sidecar = row.cell("class") == "sidecar" && !marked;
     let is_task = |message: &&Message| sidecar && message.origin == Origin::Agent;
     let tasks = session.messages.iter().filter(is_task).count() as u64;
     let put_there = |message: &&Message| {

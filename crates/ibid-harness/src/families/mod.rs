@@ -2,9 +2,11 @@
 
 pub(crate) mod call_ids;
 pub(crate) mod claude_rows;
+pub(crate) mod content_blocks;
 pub mod documents;
 pub(crate) mod fields;
 pub mod files;
+pub(crate) mod folders;
 pub(crate) mod loose;
 pub mod opencode_tables;
 pub mod pi_tree;

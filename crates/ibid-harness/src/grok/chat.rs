@@ -9,8 +9,8 @@ use ibid_carrier::jsonl::{Item, Records};
 use ibid_model::{Block, Json, ProviderToken, ResultPart, Text, Thinking, TokenUse};
 use serde_json::Error;
 
-use super::content::{blocks, parts};
 use super::updates::Place;
+use crate::families::content_blocks::{blocks, parts};
 use crate::families::loose::{Loose, elements, string};
 
 /// One line.

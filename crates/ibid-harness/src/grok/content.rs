@@ -1,62 +1,9 @@
 //! What messages and results hold.
 
-use ibid_model::{
-    Block, Data, Document, Image, Json, OtherBlock, Outcome, ResultPart, StopReason, Text, TextBlock, Usage,
-};
+use ibid_model::{Outcome, ResultPart, StopReason, Text, Usage};
 
-use crate::families::loose::{Loose, elements, string};
-
-/// The blocks of a content: a string, one block or a list of blocks.
-pub(super) fn blocks(content: &Text) -> Vec<Block> {
-    if let Some(text) = string(content) {
-        return vec![Block::text(text)];
-    }
-    match content.trim_start().starts_with('[') {
-        true => elements(content).iter().map(block).collect(),
-        false => vec![block(content)],
-    }
-}
-
-fn block(written: &Text) -> Block {
-    let fields = Loose::of(written).unwrap_or_default();
-    let kind = fields.text("type").unwrap_or_default();
-    let typed = match kind.as_str() {
-        "text" => fields.text("text").map(Block::text),
-        "image" | "image_url" => image(&fields).map(Block::Image),
-        "resource_link" => fields.some_text("uri").map(|uri| {
-            let (media_type, name) = (fields.text("mimeType"), fields.text("name"));
-            Block::Document(Document { media_type, data: Data::Url(uri), name })
-        }),
-        _ => None,
-    };
-    typed.unwrap_or_else(|| other(kind, written))
-}
-
-fn other(kind: Text, written: &Text) -> Block {
-    let json = Json::from_text(written.clone()).unwrap_or_else(|_| Json::null());
-    let kind = if kind.is_empty() { "content".into() } else { kind };
-    Block::Other(OtherBlock { kind, json })
-}
-
-/// A picture: `data` and `mimeType` in `updates.jsonl`, a `url` in `chat_history.jsonl`.
-fn image(fields: &Loose) -> Option<Image> {
-    if let Some(data) = fields.some_text("data") {
-        return Some(Image { media_type: fields.text("mimeType"), data: Data::Base64(data), name: None });
-    }
-    let url = fields.some_text("url").or_else(|| {
-        let inner = fields.object("image_url")?;
-        inner.some_text("url")
-    })?;
-    let inline = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
-    Some(match inline {
-        Some((media_type, data)) => Image {
-            media_type: Some(Text::part_of(&url, media_type)),
-            data: Data::Base64(Text::part_of(&url, data)),
-            name: None,
-        },
-        None => Image { media_type: None, data: Data::Url(url), name: None },
-    })
-}
+use crate::families::content_blocks::{other, part, parts};
+use crate::families::loose::Loose;
 
 /// A prompt without the tag `<user_query>` that stands around it in what goes to the model.
 pub(super) fn unwrapped(text: &Text) -> Text {
@@ -67,21 +14,6 @@ pub(super) fn unwrapped(text: &Text) -> Text {
             Text::part_of(text, inner.strip_suffix('\n').unwrap_or(inner))
         }
         None => text.clone(),
-    }
-}
-
-/// What a tool gave back, as parts.
-pub(super) fn parts(content: &Text) -> Vec<ResultPart> {
-    blocks(content).into_iter().map(part).collect()
-}
-
-pub(super) fn part(block: Block) -> ResultPart {
-    match block {
-        Block::Text(text) => ResultPart::Text(text),
-        Block::Image(image) => ResultPart::Image(image),
-        Block::Document(document) => ResultPart::Document(document),
-        Block::Other(other) => ResultPart::Other(other),
-        _ => ResultPart::Text(TextBlock { text: Text::default() }),
     }
 }
 

@@ -15,7 +15,7 @@ mod updates;
 use std::path::{Path, PathBuf};
 
 use ibid_carrier::jsonl::Document;
-use ibid_model::{Argument, CarrierRole, Finding, FindingKind, Json, Session, SessionId, Text, Tool};
+use ibid_model::{Argument, CarrierRole, Json, Session, SessionId, Text, Tool};
 use uuid::Uuid;
 
 use crate::core::{
@@ -23,6 +23,7 @@ use crate::core::{
     Harness, HarnessId, Listing, Reference, ResumeRecipe, Root, Surroundings, Target, Transcript,
 };
 use crate::families::files::{FilePlace, FilesBody, FilesHarness, add_listed, files_store, not_written};
+use crate::families::folders::folders;
 use crate::families::loose::Loose;
 
 use place::{CHAT, MARKER, SUMMARY, UPDATES};
@@ -197,37 +198,4 @@ fn first_id(document: &Document) -> Option<Text> {
         .lines()
         .find_map(|line| document.text_of(line.start, line.end).as_ref().and_then(Loose::of))?;
     line.object("params")?.some_text("sessionId")
-}
-
-/// The folders in a folder, sorted, without those that begin with a dot and without links.
-fn folders(path: &Path, findings: &mut Vec<Finding>) -> Vec<PathBuf> {
-    let entries = match std::fs::read_dir(path) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
-        Err(error) => {
-            findings.push(Finding::new(FindingKind::Unreadable, error.to_string()).at_path(path));
-            return Vec::new();
-        }
-    };
-    let mut folders = Vec::new();
-    for entry in entries {
-        let entry = match entry.and_then(|entry| Ok((entry.file_type()?, entry))) {
-            Ok((kind, entry)) if kind.is_dir() => entry,
-            Ok((kind, entry)) if kind.is_symlink() && entry.path().is_dir() => {
-                let detail = "a folder that is a link";
-                findings.push(Finding::new(FindingKind::LinkNotFollowed, detail).at_path(&entry.path()));
-                continue;
-            }
-            Ok(_) => continue,
-            Err(error) => {
-                findings.push(Finding::new(FindingKind::Unreadable, error.to_string()).at_path(path));
-                continue;
-            }
-        };
-        if !entry.file_name().to_string_lossy().starts_with('.') {
-            folders.push(entry.path());
-        }
-    }
-    folders.sort();
-    folders
 }

@@ -8,9 +8,10 @@ use ibid_model::{
 };
 
 use super::chat::Chat;
-use super::content::{blocks, outcome, part, shown, stop, usages};
+use super::content::{outcome, shown, stop, usages};
 use super::tools;
 use super::updates::{Place, Update, is_known_event};
+use crate::families::content_blocks::{blocks, part};
 use crate::families::loose::Loose;
 
 /// Records of events up to this size are kept with them, in bytes.
