@@ -110,6 +110,16 @@ impl Workspace {
         self.place_of(recorded).is_some()
     }
 
+    /// What is known of a recorded directory without asking the file system: whether it lies in
+    /// the project as it is written, or was found to lie in it, or not.
+    pub(crate) fn holds_for_all_that_is_known(&self, recorded: &str) -> Option<bool> {
+        let recorded = recorded.trim();
+        if let Some(place) = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(recorded) {
+            return Some(place.is_some());
+        }
+        self.below(&without_verbatim(recorded)).is_some().then_some(true)
+    }
+
     /// The components of a recorded directory below the project, when it lies in it.
     pub(crate) fn place_of(&self, recorded: &str) -> Option<Vec<String>> {
         let recorded = recorded.trim();

@@ -338,3 +338,139 @@ fn what_a_fork_copied_is_counted_where_it_was_made() {
     std::fs::remove_file(parent).unwrap();
     assert_eq!(of("fork").0, ["Shared", "Own"], "an orphan keeps everything");
 }
+
+// evidence defect 6
+#[test]
+fn a_session_without_times_has_that_of_its_file_and_begins_no_later_than_it_ends() {
+    let mut session = Claude::at("/w/demo", 1).says("One").answers("Two");
+    for row in &mut session.rows {
+        row.as_object_mut().unwrap().remove("timestamp");
+    }
+    let home = with_claude(Home::new(), "-w-demo", &session);
+    let discovery = discover(&home, "/w/demo");
+    let summary = only(&discovery);
+    assert!(summary.first_seen.is_some() && summary.first_seen <= summary.last_seen);
+    assert_eq!(summary.prompts[0].timestamp, None, "what was not recorded is not made up");
+}
+
+// evidence defect 8
+#[cfg(unix)]
+#[test]
+fn sessions_recorded_under_the_link_and_under_what_it_leads_to_are_both_found() {
+    let (folder, root) = project(&["a.rs"]);
+    let link = folder.path().canonicalize().unwrap().join("link");
+    std::os::unix::fs::symlink(root.parent().unwrap(), &link).unwrap();
+    let through = link.join("demo");
+    let call = |path: &std::path::Path| json!({ "file_path": path.join("a.rs") });
+    let one = Claude::at(root.to_str().unwrap(), 1).calls("t", "Read", call(&root));
+    let two = Claude::at(through.to_str().unwrap(), 2).calls("t", "Read", call(&through));
+    let home = with_claude(with_claude(Home::new(), "one", &one), "two", &two);
+    for workspace in [&root, &through] {
+        let discovery = discover(&home, workspace);
+        assert_eq!(ids(&discovery), [two.id.as_str(), one.id.as_str()], "{workspace:?}");
+        if workspace == &through {
+            assert_eq!(discovery.observations.len(), 2, "both spellings name the file");
+        }
+    }
+}
+
+#[test]
+fn a_worktree_that_was_deleted_keeps_its_sessions() {
+    let (folder, root) = project(&[]);
+    let session = Claude::at(root.join("sub").to_str().unwrap(), 1).says("x");
+    let home = with_claude(Home::new(), "x", &session);
+    drop(folder);
+    assert_eq!(discover(&home, &root).sessions.len(), 1);
+}
+
+#[test]
+fn names_are_compared_composed_and_windows_paths_without_case() {
+    let decomposed = Claude::at("/w/cafe\u{301}", 1).says("x");
+    let windows = Claude::at(r"C:\Repo\App", 2).says("x");
+    let home = with_claude(with_claude(Home::new(), "a", &decomposed), "b", &windows);
+    assert_eq!(ids(&discover(&home, "/w/caf\u{e9}")), [decomposed.id.as_str()]);
+    assert_eq!(ids(&discover(&home, r"c:\repo\app")), [windows.id.as_str()]);
+    let moved = Claude::at("/elsewhere", 3).says("x").cd("/w/cafe\u{301}/src").says("y");
+    let home = with_claude(home, "c", &moved);
+    assert_eq!(discover(&home, "/w/caf\u{e9}").sessions.len(), 2);
+}
+
+// evidence defect 11
+#[test]
+fn stores_that_variables_name_are_searched() {
+    let session = Claude::at("/w/demo", 1).says("x");
+    let home = Home::new().with_file(&format!("elsewhere/projects/p/{}.jsonl", session.id), session.text());
+    let machine = ibid_harness::Surroundings::isolated(home.path())
+        .with_variable("CLAUDE_CONFIG_DIR", "~/elsewhere")
+        .with_variable("CODEX_HOME", "~/nowhere");
+    let discovery = ibid_evidence::Host::of(machine, ibid_harness::all());
+    let discovery = discovery.discover(&DiscoverParams::of("/w/demo")).unwrap();
+    assert_eq!(ids(&discovery), [session.id.as_str()]);
+    assert_eq!(provider(&discovery, "codex").reason, Some(Reason::StoreMissing));
+}
+
+#[test]
+fn damaged_sessions_are_counted_beside_those_that_could_be_read() {
+    let good = Claude::at("/w/demo", 1).says("x");
+    let place = format!(".claude/projects/-w-demo/{}.jsonl", Claude::at("", 2).id);
+    let home =
+        with_claude(Home::new(), "-w-demo", &good).with_file(&place, [0xFF, 0x00, b'{', b'\n'].repeat(50));
+    let discovery = discover(&home, "/w/demo");
+    let claude = provider(&discovery, "claude");
+    assert_eq!((claude.status, claude.reason), (ProviderStatus::Ok, Some(Reason::Unreadable)));
+    assert_eq!((claude.discovered, claude.unreadable), (1, 1), "{claude:?}");
+    let elsewhere = discover(&home, "/w/other");
+    let claude = provider(&elsewhere, "claude");
+    assert_eq!((claude.status, claude.reason), (ProviderStatus::NoEvidence, Some(Reason::Unreadable)));
+}
+
+#[test]
+fn one_session_of_very_many_calls_does_not_make_an_answer_impossible() {
+    let mut session = Claude::at("/w/demo", 1).says("Go");
+    for number in 0..40_000 {
+        session = session.calls(&format!("toolu_{number}"), "Read", json!({"file_path": "/w/demo/a.rs"}));
+    }
+    let other = Claude::at("/w/demo", 0).says("Short");
+    let home = with_claude(with_claude(Home::new(), "-w-demo", &session), "-w-demo", &other);
+    let discovery = discover(&home, "/w/demo");
+    assert!(serde_json::to_vec(&discovery).unwrap().len() < 14 << 20);
+    assert_eq!(discovery.sessions[0].tool_call_count, 40_000);
+    assert_eq!(discovery.coverage.included + discovery.coverage.omitted, 2);
+}
+
+#[test]
+fn sessions_that_are_written_replaced_and_deleted_meanwhile_are_told_as_they_were_at_some_moment() {
+    let session =
+        |number: u32| (0..20).fold(Claude::at("/w/demo", number), |session, _| session.says("said"));
+    let home = (0..20).fold(Home::new(), |home, number| with_claude(home, "-w-demo", &session(number)));
+    let host = host(&home);
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut round = 0;
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                round += 1;
+                let session = session(round % 20);
+                let place = home.path().join(session.place("-w-demo"));
+                match round % 3 {
+                    0 => drop(std::fs::remove_file(&place)),
+                    1 => {
+                        std::fs::write(place.with_extension("new"), session.text()).unwrap();
+                        std::fs::rename(place.with_extension("new"), &place).unwrap();
+                    }
+                    _ => std::fs::write(&place, session.text()).unwrap(),
+                }
+            }
+        });
+        for _ in 0..40 {
+            let discovery = host.discover(&DiscoverParams::of("/w/demo")).unwrap();
+            for session in &discovery.sessions {
+                assert!(session.prompt_count <= 20);
+                assert!(session.first_seen.is_some());
+            }
+            let claude = provider(&discovery, "claude");
+            assert_ne!(claude.status, ProviderStatus::Error, "{claude:?}");
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+}

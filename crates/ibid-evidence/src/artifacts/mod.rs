@@ -8,6 +8,7 @@
 mod confined;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use ibid_model::Timestamp;
 
@@ -22,36 +23,53 @@ const LONGEST_ID: usize = 4 << 10;
 /// How much of an id stands in the name of a session without prompts, in characters.
 const NAMED_BY: usize = 12;
 
+/// The most bytes of one session's observations, as JSON: thirty thousand files and more.
+const SESSION: usize = 6 << 20;
+
+/// The most bytes of the observations in one answer, as JSON.
+const ANSWER: usize = 15 << 20;
+
 /// The observations of summaries, as many as fit in an answer.
 pub(crate) fn observe(workspace: &Workspace, sessions: &[Summary]) -> Vec<Observation> {
     let project = Project::of(workspace);
-    let mut observations = Vec::new();
-    let mut left = ANSWER;
+    let mut found: BTreeMap<(String, String), Observation> = BTreeMap::new();
+    let mut bytes = 0;
     for session in sessions {
-        let (touched, bytes) = of_session(&project, session, left);
-        observations.extend(touched);
-        left = left.saturating_sub(bytes);
+        let (touched, size) = of_session(&project, session);
+        bytes += size;
+        if bytes > ANSWER {
+            break;
+        }
+        for observation in touched {
+            let key = (observation.session_id.clone(), observation.relative_path.clone());
+            match found.entry(key) {
+                Entry::Vacant(entry) => {
+                    entry.insert(observation);
+                }
+                // A client may send a session twice.
+                Entry::Occupied(mut entry) => {
+                    let known = entry.get_mut();
+                    known.access = known.access.max(observation.access);
+                    known.saved_at = std::mem::take(&mut known.saved_at).max(observation.saved_at);
+                }
+            }
+        }
     }
+    let mut observations: Vec<Observation> = found.into_values().collect();
     sort(&mut observations);
-    observations.dedup_by(|a, b| a.session_id == b.session_id && a.relative_path == b.relative_path);
     observations
 }
-
-/// The most bytes of observations in one answer, as JSON.
-const ANSWER: usize = 15 << 20;
 
 /// The order of an answer: last saved first, then by path, then by session.
 pub(crate) fn sort(observations: &mut [Observation]) {
     observations.sort_by(|a, b| {
-        let key =
-            |o: &Observation| (o.relative_path.clone(), o.session_id.clone(), std::cmp::Reverse(o.access));
-        b.saved_at.cmp(&a.saved_at).then_with(|| key(a).cmp(&key(b)))
+        (&b.saved_at, &a.relative_path, &a.session_id).cmp(&(&a.saved_at, &b.relative_path, &b.session_id))
     });
 }
 
-/// The observations of one session, each file once, and their size as JSON. Those beyond `most`
-/// bytes are left out.
-pub(crate) fn of_session(project: &Project, session: &Summary, most: usize) -> (Vec<Observation>, usize) {
+/// The observations of one session, each file once, and their size as JSON. Those beyond
+/// what a session may have are left out.
+pub(crate) fn of_session(project: &Project, session: &Summary) -> (Vec<Observation>, usize) {
     let mut observations = Vec::new();
     let mut bytes = 0;
     let Some(saved_at) = saved_at(session) else { return (observations, bytes) };
@@ -80,13 +98,14 @@ pub(crate) fn of_session(project: &Project, session: &Summary, most: usize) -> (
             provider: Some(platform.clone()),
             access,
         };
-        bytes += serde_json::to_vec(&observation).map_or(0, |json| json.len() + 1);
-        if bytes > most {
+        let size = serde_json::to_vec(&observation).map_or(0, |json| json.len() + 1);
+        if bytes + size > SESSION {
             break;
         }
+        bytes += size;
         observations.push(observation);
     }
-    (observations, bytes.min(most))
+    (observations, bytes)
 }
 
 /// The session's last time, else its first; none when neither is a time.

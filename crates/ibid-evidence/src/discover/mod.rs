@@ -194,7 +194,7 @@ fn answer(host: &Host, question: &Question, found: Vec<Found>, params: &Discover
     let mut bytes = 0;
     for (number, session) in sessions {
         // Counted with everything that can be asked for: what is asked for changes no count.
-        let (touched, size) = artifacts::of_session(&project, &session.summary, host.budgets.answer);
+        let (touched, size) = artifacts::of_session(&project, &session.summary);
         bytes += session.bytes + size;
         if bytes > host.budgets.answer && !summaries.is_empty() {
             break;

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError};
 use ibid_carrier::CarrierError;
 use ibid_carrier::fingerprint::Fingerprint;
 use ibid_harness::{Class, Context, Control, Cursor, Listed, Reference, StoreError, Wants};
-use ibid_model::{Finding, Relation, Severity, Timestamp};
+use ibid_model::{FindingKind, Relation, Severity, Timestamp};
 use ibid_redact::Redactor;
 
 use super::belongs::{Candidate, Judged, judge};
@@ -143,8 +143,12 @@ impl Platform {
         let mut seen: HashSet<(PathBuf, Option<String>)> = HashSet::new();
         for listing in listings {
             found.present |= listing.present;
-            for finding in listing.findings.iter().filter(|finding| is_unreadable(finding)) {
-                found.places_unreadable = true;
+            for finding in &listing.findings {
+                let unreadable = finding.severity() == Severity::Error;
+                if !unreadable && finding.kind != FindingKind::LinkNotFollowed {
+                    continue;
+                }
+                found.places_unreadable |= unreadable;
                 found.cannot_read(usize::try_from(finding.count).unwrap_or(1), || finding.to_string());
             }
             for listed in listing.sessions {
@@ -165,18 +169,23 @@ impl Platform {
         memory: &mut Memory,
         found: &mut Found,
     ) -> Vec<Session> {
+        let known: Vec<_> =
+            listed.iter().map(|listed| memory.described(&listed.reference, &listed.fingerprint)).collect();
+        self.look_up(question, &known);
         let mut sessions = Vec::new();
         let mut open = Vec::new();
-        for listed in &listed {
+        for (listed, described) in listed.iter().zip(known) {
             let Listed { reference, fingerprint, bytes } = listed;
-            let described = memory.described(reference, fingerprint);
             let enters = memory.enters(reference, fingerprint, question.project);
             let told = described.as_ref().and_then(|described| {
                 if matches!(described.class, Class::Foreign | Class::Other) {
                     return Some(false);
                 }
                 let cwd = described.cwd.as_ref()?;
-                if question.workspace.holds(cwd) { Some(true) } else { enters }
+                match question.workspace.holds_for_all_that_is_known(cwd)? {
+                    true => Some(true),
+                    false => enters,
+                }
             });
             match (described, told) {
                 (Some(described), Some(belongs)) => sessions.push(Session {
@@ -231,6 +240,18 @@ impl Platform {
             }
         }
         sessions
+    }
+
+    /// Finds out where the recorded directories lie. The file system is only asked here, and from
+    /// the crew: what it is asked about may be on a disk that does not answer.
+    fn look_up(&self, question: &Arc<Question>, known: &[Option<Arc<Described>>]) {
+        let recorded: HashSet<&str> =
+            known.iter().flatten().filter_map(|described| described.cwd.as_deref()).collect();
+        let open =
+            recorded.into_iter().filter(|cwd| question.workspace.holds_for_all_that_is_known(cwd).is_none());
+        let open: Vec<String> = open.map(ToOwned::to_owned).collect();
+        let asked = Arc::clone(question);
+        self.crew.each(open, question.judged_by, move |cwd, _| asked.workspace.holds(cwd));
     }
 
     /// Makes the summaries of these sessions.
@@ -310,11 +331,6 @@ impl Platform {
             }
         }
     }
-}
-
-/// Whether a finding of a listing means that there is something that could not be looked at.
-fn is_unreadable(finding: &Finding) -> bool {
-    finding.severity() == Severity::Error
 }
 
 fn is_gone(error: &StoreError) -> bool {

@@ -126,6 +126,8 @@ impl<'a> Builder<'a> {
     /// Goes on with the records of a subagent that began in this directory.
     pub(crate) fn next_stream(&mut self, cwd: Option<&str>) {
         self.cwd = cwd.map(Text::from).or_else(|| self.known.cwd.map(Text::from));
+        // What it has from its session is in its session.
+        self.known.own_alone = true;
         self.now = None;
         self.by_id.clear();
         self.by_api_id.clear();
