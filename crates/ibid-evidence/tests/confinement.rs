@@ -107,10 +107,11 @@ fn only_regular_files_inside_the_project_are_observed() {
         ("the project itself", ".", false),
         ("a file taken for a directory", "README.md/x", false),
     ];
-    println!("{:<48} {:<28} observed", "what", "path");
+    println!("{:<48} {:<42} observed", "what", "path");
     for (what, path, expected) in rows {
         let found = observed(&root, &[path]);
-        println!("{what:<48} {path:<28?} {}", !found.is_empty());
+        let shown = format!("{path:?}");
+        println!("{what:<48} {shown:<42} {}", !found.is_empty());
         assert_eq!(found, if *expected { vec![(*path).to_owned()] } else { vec![] }, "{what}");
     }
     let all: Vec<&str> = rows.iter().map(|(_, path, _)| *path).collect();

@@ -51,20 +51,22 @@ pub(crate) struct Claude {
     pub(crate) id: String,
     pub(crate) rows: Vec<Value>,
     cwd: String,
+    number: u32,
     second: u32,
 }
 
 impl Claude {
     pub(crate) fn at(cwd: &str, number: u32) -> Claude {
         let id = format!("11111111-2222-4333-8444-{number:012}");
-        Claude { id, rows: Vec::new(), cwd: cwd.to_owned(), second: number * 10 }
+        Claude { id, rows: Vec::new(), cwd: cwd.to_owned(), number, second: number * 10 }
     }
 
     fn row(&mut self, kind: &str, message: Value) {
         self.second += 1;
         let (number, second) = (self.rows.len(), self.second);
         let time = format!("2026-09-01T{:02}:{:02}:{:02}.000Z", second / 3600, second / 60 % 60, second % 60);
-        let uuid = |number: usize| format!("{}-{number:04}", &self.id[..31]);
+        let session = self.number as usize * 100_000;
+        let uuid = |row: usize| format!("11111111-2222-4333-9444-{:012}", session + row);
         self.rows.push(json!({
             "type": kind, "sessionId": self.id, "cwd": self.cwd, "timestamp": time, "version": "2.1.332",
             "uuid": uuid(number), "parentUuid": number.checked_sub(1).map(uuid),
