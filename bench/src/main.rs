@@ -7,11 +7,13 @@
 //!
 //!     cargo +nightly run --release            # everything: about 3 GB of disk
 //!     cargo +nightly run --release -- --small # a tenth of it, to see that it runs
+//!     cargo +nightly run --release -- --evidence # the evidence host alone: 2 GB of disk
 //!
 //! txcript reads: of a Claude Code session everything, of a Codex session the head. Ibid reads: of
 //! a Claude Code session everything that can hold a title or a time, of a Codex session head and
 //! tail. The rows say what each side did.
 
+mod evidence;
 mod measure;
 mod sides;
 
@@ -33,9 +35,15 @@ fn main() -> ExitCode {
     {
         return sides::run(side, job, Path::new(path));
     }
+    if let [flag, most, home] = arguments.as_slice()
+        && flag == "--evidence-worker"
+    {
+        return evidence::work(most, Path::new(home));
+    }
     let small = arguments.iter().any(|argument| argument == "--small");
     let scale = if small { 10 } else { 1 };
-    match bench(scale) {
+    let alone = arguments.iter().any(|argument| argument == "--evidence");
+    match if alone { evidence::bench(scale) } else { bench(scale).and_then(|()| evidence::bench(scale)) } {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("the benchmark could not run: {error}");

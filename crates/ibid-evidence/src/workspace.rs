@@ -15,7 +15,7 @@ use ibid_harness::comparable_path;
 use crate::{Refusal, RefusalCode};
 
 /// The longest path that is looked at, in bytes. No system takes a longer one.
-const LONGEST: usize = 32 * 1024;
+const LONGEST: usize = 4 * 1024;
 
 /// How many recorded directories are remembered. A home of ten thousand sessions has hundreds.
 const REMEMBERED: usize = 100_000;

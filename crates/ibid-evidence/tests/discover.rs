@@ -474,3 +474,13 @@ fn sessions_that_are_written_replaced_and_deleted_meanwhile_are_told_as_they_wer
         done.store(true, std::sync::atomic::Ordering::Relaxed);
     });
 }
+
+#[test]
+fn an_id_that_no_harness_writes_does_not_fill_the_answer() {
+    let header = json!({"type":"session","version":3,"id":"x".repeat(20 << 20),"cwd":"/w/demo","timestamp":"2026-09-01T10:00:00Z"});
+    let message = json!({"type":"message","id":"a","timestamp":"2026-09-01T10:00:01Z","message":{"role":"user","content":[{"type":"text","text":"Hi"}]}});
+    let home = Home::new().with_file(".pi/agent/sessions/--w-demo--/1_x.jsonl", lines(&[header, message]));
+    let discovery = discover(&home, "/w/demo");
+    assert!(serde_json::to_vec(&discovery).unwrap().len() < 100_000);
+    assert_eq!(provider(&discovery, "pi").status, ProviderStatus::Error);
+}

@@ -16,6 +16,9 @@ const SUMMARIES: usize = 48 << 20;
 /// How many projects a session's answers are remembered for.
 const PROJECTS: usize = 4;
 
+/// The longest id of a session, in bytes.
+pub(crate) const LONGEST_ID: usize = 4 << 10;
+
 /// What a list needs of a session. It shares no memory with the files that it was read from.
 #[derive(Clone, Debug)]
 pub(crate) struct Described {
@@ -53,16 +56,19 @@ impl Described {
             (None, None) => [written(own); 2],
             (first, last) => [first.or(last), last.or(first)],
         };
-        let shapeless = matches!(found.class, Class::Foreign | Class::Other);
+        // An id that no harness writes must not fill an answer.
+        let unnamed = found.id.is_empty() || found.id.as_str().len() > LONGEST_ID;
+        let class = if unnamed { Class::Other } else { found.class };
+        let shapeless = matches!(class, Class::Foreign | Class::Other);
         let broken = |kind: FindingKind| kind.severity() == Severity::Error;
         Described {
-            id: found.id.to_string(),
-            class: found.class,
+            id: if unnamed { String::new() } else { found.id.to_string() },
+            class,
             cwd: found.meta.cwd.as_ref().map(ToString::to_string),
             parents: parents.collect(),
             times,
             carriers: carriers.filter(|path| path != own).collect(),
-            damaged: shapeless && found.findings.iter().any(|finding| broken(finding.kind)),
+            damaged: unnamed || (shapeless && found.findings.iter().any(|finding| broken(finding.kind))),
         }
     }
 }

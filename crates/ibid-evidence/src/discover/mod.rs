@@ -34,6 +34,10 @@ const SESSIONS: u32 = 100;
 /// How many sessions are in an answer at most.
 const MOST_SESSIONS: u32 = 500;
 
+/// The largest file that is read as a whole, in bytes, for harnesses whose files cannot be read as
+/// a stream. A larger one counts as unreadable; it must not take the memory of the machine.
+const WHOLE_FILE: u64 = 512 << 20;
+
 /// How many projects are told apart in what is remembered.
 const PROJECTS: usize = 16;
 
@@ -147,7 +151,7 @@ pub(crate) fn discover(host: &Host, workspace: Workspace, params: &DiscoverParam
     let now = Instant::now();
     let question = Arc::new(Question {
         machine: host.machine().clone().in_project(workspace.logical()),
-        limits: Limits::default(),
+        limits: Limits { file_bytes: WHOLE_FILE, ..Limits::default() },
         needles: Needles::of(&workspace),
         project: host.workspaces.number(&workspace),
         workspace,

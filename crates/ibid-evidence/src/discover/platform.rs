@@ -50,6 +50,9 @@ pub(crate) enum Failure {
     Broken,
 }
 
+/// The longest detail of what could not be read, in characters.
+const DETAIL_CHARS: usize = 1_000;
+
 impl Found {
     /// A search that panicked as a whole.
     pub(crate) fn broken() -> Found {
@@ -63,7 +66,7 @@ impl Found {
     fn cannot_read(&mut self, count: usize, detail: impl FnOnce() -> String) {
         self.unreadable += count;
         if self.detail.is_none() {
-            self.detail = Some(detail());
+            self.detail = Some(detail().chars().take(DETAIL_CHARS).collect());
         }
     }
 }

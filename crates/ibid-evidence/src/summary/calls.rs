@@ -12,6 +12,9 @@ use crate::workspace::Workspace;
 /// The longest name of a tool that is shown, in characters.
 const NAME_CHARS: usize = 200;
 
+/// The longest id of a call that is shown, in characters.
+const ID_CHARS: usize = 512;
+
 /// The calls, in the order of reading.
 #[derive(Default)]
 pub(crate) struct Calls {
@@ -78,7 +81,7 @@ impl Calls {
             order,
             at,
             ended: None,
-            id: call.id.as_str().to_owned(),
+            id: call.id.text().head(ID_CHARS).to_owned(),
             name: call.name.head(NAME_CHARS).to_owned(),
             family,
             access,

@@ -10,7 +10,7 @@ const KEPT: usize = 4 * SHOWN;
 
 /// How many bytes of a text are looked at for secrets beyond what is shown of it. A secret that
 /// begins in what is shown is told by less.
-const MARGIN: usize = 2 << 10;
+const MARGIN: usize = 512;
 
 /// All texts of one session together, in bytes.
 const SESSION: usize = 64 << 10;

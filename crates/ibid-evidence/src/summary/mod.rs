@@ -3,6 +3,8 @@
 //! Only what an answer needs is kept, so that a session of gigabytes takes no more memory than
 //! its calls and prompts are many.
 
+#[cfg(test)]
+mod agree;
 mod calls;
 mod clip;
 mod command;
@@ -29,7 +31,7 @@ use crate::workspace::Workspace;
 pub(crate) const PROMPT_CHARS: usize = 200;
 
 /// How much of a prompt is looked at for secrets, in bytes. Only its beginning is shown.
-const PROMPT_READ: usize = 8 << 10;
+const PROMPT_READ: usize = 4 << 10;
 
 /// The most models that are named.
 const MODELS: usize = 100;
@@ -78,6 +80,8 @@ pub(crate) struct Builder<'a> {
     /// The messages of the stream by their ids, and by their API ids.
     by_id: HashMap<u64, usize>,
     by_api_id: HashMap<u64, usize>,
+    /// The message before, and its place when it counts.
+    before: Option<(u64, Option<usize>)>,
     calls: Calls,
     ledger: CallLedger,
     /// What the harness itself summed, for sessions whose calls it does not keep.
@@ -114,6 +118,7 @@ impl<'a> Builder<'a> {
             said: Vec::new(),
             by_id: HashMap::new(),
             by_api_id: HashMap::new(),
+            before: None,
             calls: Calls::default(),
             ledger: CallLedger::default(),
             reported: Usage::default(),
@@ -131,6 +136,7 @@ impl<'a> Builder<'a> {
         self.now = None;
         self.by_id.clear();
         self.by_api_id.clear();
+        self.before = None;
         self.calls.next_stream();
     }
 
@@ -168,6 +174,8 @@ impl<'a> Builder<'a> {
         let counts = message.role == Role::Assistant || message.is_prompt();
         if counts {
             self.said(message);
+        } else {
+            self.before = Some((hash(message.id.as_str()), None));
         }
         for block in &message.blocks {
             match block {
@@ -190,7 +198,9 @@ impl<'a> Builder<'a> {
     fn said(&mut self, message: &Message) {
         let id = hash(message.id.as_str());
         let api_id = message.api_id.as_ref().map(|id| hash(&id.to_str()));
-        let begun = api_id.and_then(|id| self.by_api_id.get(&id)).max(self.by_id.get(&id)).copied();
+        // As a full load joins them: a piece of the last message, or one with the API id of any.
+        let last = self.before.filter(|(before, _)| *before == id).and_then(|(_, said)| said);
+        let begun = last.or_else(|| self.by_api_id.get(&api_id?).max(self.by_id.get(&id)).copied());
         let at = match begun {
             Some(at) => at,
             None => {
@@ -206,6 +216,7 @@ impl<'a> Builder<'a> {
             }
         };
         self.by_id.insert(id, at);
+        self.before = Some((id, Some(at)));
         if let Some(api_id) = api_id {
             self.by_api_id.insert(api_id, at);
         }
