@@ -28,6 +28,7 @@ pub mod ibid_json;
 pub mod kimi;
 pub mod opencode;
 pub mod pi;
+pub mod qwen;
 pub mod simple;
 pub mod workbuddy;
 
@@ -55,6 +56,7 @@ static HARNESSES: &[&dyn AnyHarness] = &[
     &core::Erased::<augment::Augment>::new(),
     &core::Erased::<workbuddy::WorkBuddy>::new(),
     &core::Erased::<kimi::Kimi>::new(),
+    &core::Erased::<qwen::Qwen>::new(),
     &core::Erased::<simple::Simple>::new(),
     &core::Erased::<ibid_json::IbidJson>::new(),
 ];

@@ -34,6 +34,7 @@ const LANES: &[(&str, &str)] = &[
     ("cursor", "cursor"),
     ("codebuddy", "workbuddy"),
     ("kimi_cli", "kimi"),
+    ("qwen_code", "qwen"),
 ];
 
 /// Places of programs that Ibid does not read and whose files lie in a folder of the lane: the archived
@@ -44,7 +45,7 @@ const NOT_READ: &[&str] = &[".kimi/"];
 const TASKS_ARE_MARKED: &[&str] = &["kimi"];
 
 /// The harnesses whose own counter of input tokens, which the table has, holds what came from a cache.
-const CACHED_INSIDE: &[&str] = &["grok"];
+const CACHED_INSIDE: &[&str] = &["grok", "qwen"];
 
 /// Rows that are wrong and cannot be corrected, each with the reason.
 const DISPUTED: &[(&str, &str)] = &[];
@@ -331,7 +332,8 @@ fn numbers(
         let cached = usage.cache_read.unwrap_or(0) + usage.cache_write.unwrap_or(0);
         let inside = CACHED_INSIDE.contains(&session.harness.as_str());
         compare("input_tokens", usage.input.map(|input| if inside { input + cached } else { input }));
-        compare("output_tokens", usage.output);
+        let apart = if session.harness == "qwen" { thinking_apart(transcript) } else { 0 };
+        compare("output_tokens", usage.output.map(|output| output - apart));
     }
     let carriers = transcript.carriers();
     if let Some(Content::Bytes(bytes)) = carriers.first().map(|carrier| carrier.content)
@@ -362,6 +364,22 @@ fn numbers(
     if id != "-" && session.id != id && !(sidecar && session.parent().is_some_and(|parent| *parent == id)) {
         outcome.wrong.push(format!("session_id: expected {id}, got {}", session.id));
     }
+}
+
+/// The table has what Qwen Code counts for the answers. Where the total of a row is the sum of prompt,
+/// answer and thinking, the thinking is output too, and stands in no other column.
+fn thinking_apart(transcript: &AnyTranscript) -> u64 {
+    let carriers = transcript.carriers();
+    let Some(Content::Bytes(bytes)) = carriers.first().map(|carrier| carrier.content) else { return 0 };
+    let rows =
+        bytes.split(|b| *b == b'\n').filter_map(|row| serde_json::from_slice::<serde_json::Value>(row).ok());
+    let apart = rows.filter_map(|row| {
+        let count = |name: &str| row.get("usageMetadata")?.get(name)?.as_u64();
+        let thoughts = count("thoughtsTokenCount")?;
+        let sum = count("promptTokenCount")? + count("candidatesTokenCount")? + thoughts;
+        (count("totalTokenCount")? == sum).then_some(thoughts)
+    });
+    apart.sum()
 }
 
 /// Codex writes an item for each thing of a turn; the table counts the items that are messages.

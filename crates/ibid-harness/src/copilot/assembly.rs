@@ -4,13 +4,15 @@
 //! whose `parentId` was set back was sent with all that stands before it). A subagent's events stand
 //! among the others and name it in `agentId`; they are a conversation beside the main one.
 
+mod ending;
+mod placing;
+
 use std::collections::{HashMap, HashSet};
 
 use ibid_carrier::jsonl::Item;
 use ibid_model::{
-    Block, Compaction, Event as Happening, EventKind, Finding, FindingKind, Lineage, Message, MessageId,
-    Origin, Relation, Role, Session, SessionId, Source, StopReason, Text, Timestamp, TitleOrigin, ToolResult,
-    ToolUse,
+    Block, Compaction, EventKind, Finding, FindingKind, Lineage, Message, MessageId, Origin, Relation, Role,
+    Session, SessionId, Source, StopReason, Text, Timestamp, TitleOrigin,
 };
 
 use super::content;
@@ -431,142 +433,6 @@ impl Reader {
         // The key must not keep the memory of the whole file alive.
         let key = agent.as_ref().map(|agent| Text::from(agent.as_str()));
         self.threads.entry(key).or_default()
-    }
-
-    /// Puts a message at the end of its conversation, or in the place of one with its id; returns
-    /// its position.
-    fn say(
-        &mut self,
-        id: Option<&Text>,
-        role: Role,
-        origin: Origin,
-        blocks: Vec<Block>,
-        step: &Step<'_>,
-    ) -> usize {
-        let wanted = MessageId::from(match id.or(step.event.id.as_ref()) {
-            Some(id) => id.clone(),
-            None => Text::from(format!("line-{}", step.line)),
-        });
-        let sidechain = step.event.agent.is_some();
-        let key = (role, origin, sidechain, wanted.clone());
-        let earlier = self.by_kind.get(&key).copied();
-        let taken = self.by_id.contains(&wanted);
-        if taken {
-            self.find(step, FindingKind::RepeatedId, "an earlier message has this id");
-        }
-        if let Some((at, message)) = earlier.and_then(|at| Some((at, self.session.messages.get_mut(at)?))) {
-            message.blocks = blocks;
-            message.sources.push(step.source.clone());
-            return at;
-        }
-        let id = if taken { self.unused(&wanted) } else { wanted };
-        self.by_kind.insert(key, self.session.messages.len());
-        let mut message = Message::new(id.clone(), role, origin);
-        let thread = self.thread(&step.event.agent);
-        let (last, call) = (thread.last.replace(id.clone()), thread.call.clone());
-        message.parent = last.or_else(|| {
-            // A subagent's conversation hangs from the call that started it.
-            let at = self.called.get(call.as_ref()?)?;
-            self.session.messages.get(*at).map(|message| message.id.clone())
-        });
-        message.at = step.at;
-        message.cwd.clone_from(&self.cwd);
-        message.sidechain = sidechain;
-        message.blocks = blocks;
-        message.sources = vec![step.source.clone()];
-        let at = self.session.messages.len();
-        self.by_id.insert(id);
-        self.session.messages.push(message);
-        at
-    }
-
-    /// An id for a message whose own is taken by one of another kind.
-    fn unused(&self, wanted: &MessageId) -> MessageId {
-        let number = self.session.messages.len();
-        let mut id = format!("{wanted} ({number})");
-        while self.by_id.contains(id.as_str()) {
-            id.push('\'');
-        }
-        MessageId::from(id)
-    }
-
-    fn happened(&mut self, kind: EventKind, text: Option<Text>, step: &Step<'_>) {
-        let json = Some(step.event.whole.clone()).filter(|json| json.as_str().len() <= EVENT_JSON_BYTES);
-        let after = self.threads.get(&step.event.agent).and_then(|thread| thread.last.clone());
-        let sources = vec![step.source.clone()];
-        self.session.events.push(Happening { kind, at: step.at, after, text, json, sources });
-    }
-
-    fn find(&mut self, step: &Step<'_>, kind: FindingKind, detail: &str) {
-        // One finding of a kind for a session says enough; the others count.
-        let key = Text::from(format!("{kind}{detail}"));
-        if !self.strange.insert(key) {
-            let same = |finding: &&mut Finding| finding.kind == kind && finding.detail == *detail;
-            if let Some(first) = self.findings.iter_mut().find(same) {
-                first.count = first.count.saturating_add(1);
-            }
-            return;
-        }
-        let Source { extent, .. } = &step.source;
-        let mut finding = Finding::new(kind, Text::from(detail.to_owned())).on_line(step.line);
-        finding.extent = Some(extent.clone());
-        self.findings.push(finding);
-    }
-
-    fn finish(mut self, workspace: Workspace, written: Option<Timestamp>) -> Common {
-        self.leftover_thoughts();
-        let Reader { mut session, mut findings, spending, mut threads, .. } = self;
-        let meta = &mut session.meta;
-        if let Some(name) = &workspace.name {
-            let origin = if workspace.user_named { TitleOrigin::Person } else { TitleOrigin::Generated };
-            meta.offer_title(name, origin);
-        }
-        meta.cwd = meta.cwd.take().or(workspace.cwd);
-        meta.git_branch = meta.git_branch.take().or(workspace.branch);
-        meta.started = meta.started.or(workspace.created).or(written);
-        meta.updated = meta.updated.or(workspace.updated).or(written);
-        session.head = threads.remove(&None).and_then(|main| main.last);
-        let (calls, reported) = spending.finish();
-        (session.calls, session.reported_usage) = (calls, reported);
-        let calls = session.messages.iter().flat_map(|message| &message.blocks);
-        let mut open: HashSet<&str> = HashSet::new();
-        for block in calls {
-            match block {
-                Block::ToolUse(ToolUse { id, .. }) => open.insert(id.as_str()),
-                Block::ToolResult(ToolResult { call, .. }) => open.remove(call.as_str()),
-                _ => false,
-            };
-        }
-        if !open.is_empty() {
-            let finding = Finding::new(FindingKind::CallWithoutResult, "tool calls without a result");
-            findings.push(finding.times(open.len() as u64));
-        }
-        if session.messages.is_empty() && !session.events.is_empty() {
-            findings
-                .push(Finding::new(FindingKind::NoTurns, "events, but no message of a person or a model"));
-        }
-        Common { session, findings }
-    }
-
-    /// Thoughts at the very end of a file that no answer followed.
-    fn leftover_thoughts(&mut self) {
-        let mut left: Vec<(Option<Text>, Vec<Text>)> = self
-            .threads
-            .iter_mut()
-            .map(|(agent, thread)| (agent.clone(), std::mem::take(&mut thread.thoughts)))
-            .filter(|(_, thoughts)| !thoughts.is_empty())
-            .collect();
-        left.sort_by(|a, b| a.0.cmp(&b.0));
-        for (agent, thoughts) in left {
-            let number = self.session.messages.len();
-            let id = self.unused(&MessageId::from(format!("thoughts-{number}")));
-            let mut message = Message::new(id.clone(), Role::Assistant, Origin::Model);
-            message.sidechain = agent.is_some();
-            message.parent = self.thread(&agent).last.replace(id.clone());
-            message.blocks = content::thoughts(thoughts, &Answer::default());
-            self.by_id.insert(id);
-            self.session.messages.push(message);
-        }
     }
 }
 

@@ -31,10 +31,11 @@ use ibid_model::{CarrierInfo, CarrierRole, Origin};
 
 pub(crate) use assembly::to_common;
 pub(crate) use describe::describe;
-pub(crate) use records::Said;
+pub(crate) use records::{Parent, Said};
 pub(crate) use scan::scan_file;
 pub(crate) use store::{SavePlace, delete, fingerprints, from_bytes, list, load, open_in, recognises, save};
 pub(crate) use tools::decode as read_call;
+pub(crate) use tree::{Oddity, Placed, Tree};
 pub(crate) use writer::from_common;
 
 use crate::core::{Carrier, Carriers, Content, path_text};

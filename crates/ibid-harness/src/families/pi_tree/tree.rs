@@ -21,7 +21,7 @@ struct Node {
 
 /// The entries of a file in their order, the header among them.
 #[derive(Debug, Default)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     nodes: Vec<Node>,
     by_id: HashMap<Text, usize>,
     last: Option<usize>,
@@ -30,20 +30,20 @@ pub(super) struct Tree {
 
 /// Where an entry was put.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Placed {
+pub(crate) struct Placed {
     /// The number of its node.
-    pub(super) node: usize,
+    pub(crate) node: usize,
     /// Its id, derived where it has none.
-    pub(super) id: MessageId,
+    pub(crate) id: MessageId,
     /// The nearest message above it.
-    pub(super) above: Option<MessageId>,
+    pub(crate) above: Option<MessageId>,
     /// What was odd about it.
-    pub(super) oddity: Option<Oddity>,
+    pub(crate) oddity: Option<Oddity>,
 }
 
 /// What can be odd about an entry's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Oddity {
+pub(crate) enum Oddity {
     /// It names a parent that does not precede it.
     MissingParent,
     /// It names no parent, in a file where entries do.
@@ -66,13 +66,13 @@ impl Tree {
     }
 
     /// Puts in an entry that is no part of the tree.
-    pub(super) fn push_header(&mut self) {
+    pub(crate) fn push_header(&mut self) {
         self.nodes.push(Node { id: Text::default(), parent: None, is_message: false, nearest: None });
     }
 
     /// Puts in an entry. In a linear file (version 1) every entry continues the one before it,
     /// whatever it says: so the program itself reads such files.
-    pub(super) fn push(
+    pub(crate) fn push(
         &mut self,
         id: Option<&Text>,
         parent: &Parent,
@@ -137,9 +137,21 @@ impl Tree {
     }
 
     /// The nearest message at or above a node.
-    pub(super) fn message_at(&self, node: usize) -> Option<MessageId> {
+    pub(crate) fn message_at(&self, node: usize) -> Option<MessageId> {
         let nearest = self.nodes.get(node)?.nearest?;
         self.nodes.get(nearest).map(|node| MessageId::from(node.id.clone()))
+    }
+
+    /// The nodes from a node up to its root, itself included.
+    pub(crate) fn way_up(&self, node: usize) -> Vec<usize> {
+        let mut way = Vec::new();
+        let mut next = Some(node);
+        while let Some(at) = next {
+            way.push(at);
+            // A parent precedes its children, so no circle is possible.
+            next = self.nodes.get(at).and_then(|node| node.parent).filter(|parent| *parent < at);
+        }
+        way
     }
 
     /// The node of an id.
