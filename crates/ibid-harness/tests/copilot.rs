@@ -504,6 +504,29 @@ fn the_chat_of_the_editor_is_no_session_of_the_program() {
 }
 
 #[test]
+fn a_long_log_is_listed_as_a_whole_reading_says_though_only_its_ends_are_read() {
+    let line = |n: usize| {
+        format!(
+            r#"{{"type":"assistant.message","timestamp":"2026-09-01T11:00:00Z","data":{{"messageId":"n{n}","model":"m","content":"{}"}}}}"#,
+            "x".repeat(1000)
+        )
+    };
+    let title = r#"{"type":"session.title_changed","data":{"title":"Long"}}"#;
+    let half: Vec<String> = (0..600).map(line).collect();
+    let rest: Vec<String> = (600..1200).map(line).collect();
+    let text = format!("{EXAMPLE}{}\n{title}\n{}\n", half.join("\n"), rest.join("\n"));
+    let home = Home::new().with_file(".copilot/session-state/cp-7/events.jsonl", text);
+    let machine = Surroundings::isolated(home.path());
+    let found = described(&machine).remove(0);
+    let session = with_context(&machine, |context| {
+        Copilot::to_common(&Copilot::load(&found.reference, context).unwrap()).unwrap().session
+    });
+    assert_eq!((&found.id, &found.meta), (&session.id, &session.meta));
+    assert_eq!(found.class, Class::Session);
+    assert_eq!(found.meta.title.unwrap().text, "Long");
+}
+
+#[test]
 fn lines_of_another_shape_are_foreign() {
     let error = Copilot::from_text(b"{\"type\":\"user.message\",\"prompt\":\"x\"}\n").unwrap_err();
     assert!(matches!(error, CodecError::Foreign { .. }));

@@ -471,6 +471,36 @@ fn a_file_whose_beginning_is_gone_is_partial_and_goes_on_from_where_it_begins() 
 }
 
 #[test]
+fn a_long_transcript_is_listed_as_a_whole_reading_says_though_only_its_ends_are_read() {
+    let name = |n: usize| format!("a{n}");
+    let said = |n: usize| {
+        let parent = if n == 0 { "u1".to_owned() } else { name(n - 1) };
+        let parts = format!(r#"[{{"text":"{}"}}]"#, "x".repeat(1000));
+        let rest = format!(
+            r#""type":"assistant","model":"m","cwd":"/w","timestamp":"2026-09-01T10:00:00Z","message":{{"parts":{parts}}}"#
+        );
+        row(&name(n), &parent, &rest)
+    };
+    let mut rows = vec![
+        user("u1", "", "first")
+            .replace("\"sessionId\"", "\"cwd\":\"/w\",\"timestamp\":\"2026-09-01T09:00:00Z\",\"sessionId\""),
+    ];
+    rows.extend((0..600).map(said));
+    rows.push(system("t", "a599", "custom_title", r#"{"customTitle":"Long","titleSource":"manual"}"#));
+    rows.push(said(600).replace("\"parentUuid\":\"a599\"", "\"parentUuid\":\"t\""));
+    rows.extend((601..1200).map(said));
+    let home = Home::new().with_file(".qwen/projects/-w/chats/s.jsonl", rows.join("\n"));
+    let machine = Surroundings::isolated(home.path());
+    let found = described(&machine).remove(0);
+    let session = with_context(&machine, |context| {
+        Qwen::to_common(&Qwen::load(&found.reference, context).unwrap()).unwrap().session
+    });
+    assert_eq!((&found.id, &found.meta), (&session.id, &session.meta));
+    assert_eq!(found.class, Class::Session);
+    assert_eq!(found.meta.title.unwrap().text, "Long");
+}
+
+#[test]
 fn rows_of_another_program_are_foreign() {
     let error = Qwen::from_text(b"{\"type\":\"summary\",\"summary\":\"x\"}\n").unwrap_err();
     assert!(matches!(error, CodecError::Foreign { .. }));

@@ -36,7 +36,8 @@ static DECLARATION: Declaration = Declaration {
         branches: false,
         compaction: true,
     },
-    resume: Some(ResumeRecipe { program: "copilot", arguments: &["--resume={id}"], in_cwd: true }),
+    // Found by its id from any directory; it goes on in its own (measured).
+    resume: Some(ResumeRecipe { program: "copilot", arguments: &["--resume={id}"], in_cwd: false }),
     context_window: 64_000,
     versions_seen: &["1.0.102", "1.0.77", "1.0.11", "0.0.420"],
     evidence: Some(EvidencePlatform { rank: 4, name: "copilot" }),
