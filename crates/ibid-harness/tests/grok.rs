@@ -208,6 +208,9 @@ fn a_compaction_loses_no_prompt_and_repeats_none() {
             "after compact do-shell"
         ]
     );
+    // What the model saw of a result that is no longer sent to it.
+    assert_eq!(&*results(&session)[0].text(), "exit: 0\nmock-shell-output\n/home/sam/demo\n");
+    assert_eq!(&*results(&session)[1].text(), "The file /home/sam/demo/hello.txt has been created.");
     let command = session.messages.iter().flat_map(|message| &message.blocks).find_map(|block| match block {
         Block::Command(command) => Some(command.name.to_string()),
         _ => None,

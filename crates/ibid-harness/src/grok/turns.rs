@@ -448,10 +448,14 @@ fn tool_name(body: &Loose) -> Option<Text> {
     body.object("_meta")?.object("x.ai/tool")?.some_text("name")
 }
 
-/// What the model saw of a result, as far as the record says: of a command the text made for it,
-/// else what was shown.
+/// What the model saw of a result, as far as the record says: the text made for it (of a command
+/// `output_for_prompt`, of an edit `EditsApplied.tool_output_for_prompt`), else what was shown.
 fn what_the_model_saw(update: &Update, output: Option<&Loose>) -> Vec<ResultPart> {
-    if let Some(text) = output.and_then(|output| output.some_text("output_for_prompt")) {
+    let made = output.and_then(|output| {
+        let edited = || output.object("EditsApplied")?.some_text("tool_output_for_prompt");
+        output.some_text("output_for_prompt").or_else(edited)
+    });
+    if let Some(text) = made {
         return vec![part(Block::Text(TextBlock { text }))];
     }
     let content = shown(&update.body.list("content"));
