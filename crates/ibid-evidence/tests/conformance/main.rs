@@ -50,13 +50,8 @@ struct Place {
 
 impl Place {
     fn fill(&self, text: &str) -> String {
-        let quoted = |home: &Home| {
-            let real = home.path().canonicalize().unwrap();
-            let text = serde_json::to_string(&real).unwrap();
-            text.trim_matches('"').to_owned()
-        };
-        let slug: String =
-            self.project.path().canonicalize().unwrap().to_string_lossy().chars().map(folded).collect();
+        let quoted = |home: &Home| serde_json::to_string(&real(home)).unwrap().trim_matches('"').to_owned();
+        let slug: String = real(&self.project).chars().map(folded).collect();
         text.replace("<home>", &quoted(&self.home))
             .replace("<project>", &quoted(&self.project))
             .replace("<project-folded>", &slug)
@@ -69,6 +64,13 @@ impl Place {
             fs::write(path, self.fill(content)).unwrap();
         }
     }
+}
+
+/// The real path, without what Windows puts before it.
+fn real(home: &Home) -> String {
+    let path = home.path().canonicalize().unwrap();
+    let path = path.to_str().unwrap();
+    path.strip_prefix(r"\\?\").unwrap_or(path).to_owned()
 }
 
 fn folded(character: char) -> char {
