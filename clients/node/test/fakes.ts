@@ -70,9 +70,9 @@ export function fakeHost(
   };
 }
 
-/** Fails when a child is still there after two seconds: nothing may outlive a client. */
+/** Fails when a child is still there after ten seconds: nothing may outlive a client. */
 export async function gone(child: ChildProcess): Promise<void> {
-  await expect.poll(() => child.exitCode !== null || child.signalCode !== null, { timeout: 2_000 }).toBe(true);
+  await expect.poll(() => child.exitCode !== null || child.signalCode !== null, { timeout: 10_000 }).toBe(true);
 }
 
 /** The error that a call is rejected with. */

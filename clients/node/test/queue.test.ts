@@ -17,7 +17,7 @@ test('sixteen calls may be pending, and the next is refused', async () => {
 });
 
 test('one request is in flight at a time', async () => {
-  const { host, requests } = fakeHost([['slow', '300']]);
+  const { host, requests } = fakeHost([['slow', '1500']]);
   const calls = [host.describe(), host.describe(), host.describe()];
   await calls[0];
   // The second has just been written, and the third has not.
