@@ -13,7 +13,7 @@ use base64::Engine as _;
 use crate::cells::{CannotRun, PICTURE, Side};
 use crate::install::Cache;
 use crate::pins::{Age, Pins};
-use crate::programs::{DRIVERS, Program};
+use crate::programs::{self, Program};
 use crate::sandbox::{self, Launch, Sandbox, Step};
 use crate::source::{self, Source};
 
@@ -81,7 +81,7 @@ impl Lab {
     }
 
     fn installed(&self, id: &'static str, age: Age, node: String) -> Result<Program, String> {
-        let driver = DRIVERS.into_iter().find(|driver| driver.id() == id).ok_or("it is not known")?;
+        let driver = programs::every().find(|driver| driver.id() == id).ok_or("it is not known")?;
         let package = self.pins.package(id, age).ok_or("its version is not pinned")?;
         let bin = self.cache.folder().join(&node).join("node_modules/node/bin");
         let folder = self.cache.install(id, &package, Some(&bin)).map_err(|error| format!("{error:#}"))?;

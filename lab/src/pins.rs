@@ -33,8 +33,9 @@ pub struct Pin {
     pub package: String,
     /// The latest version that the lab knows.
     pub latest: String,
-    /// One version from before.
-    pub older: Older,
+    /// One version from before, of a program that resumes what Ibid writes.
+    #[serde(default)]
+    pub older: Option<Older>,
     /// The command that prints the newest version there is.
     pub moved: String,
 }
@@ -73,10 +74,11 @@ impl Pins {
         let pin = self.programs.get(program)?;
         Some(match age {
             Age::Latest => Package { package: pin.package.clone(), version: pin.latest.clone() },
-            Age::Older => Package {
-                package: pin.older.package.as_ref().unwrap_or(&pin.package).clone(),
-                version: pin.older.version.clone(),
-            },
+            Age::Older => {
+                let older = pin.older.as_ref()?;
+                let package = older.package.as_ref().unwrap_or(&pin.package).clone();
+                Package { package, version: older.version.clone() }
+            }
         })
     }
 }
@@ -84,18 +86,27 @@ impl Pins {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::programs;
 
     #[test]
-    fn every_program_has_a_latest_and_an_older_version() {
+    fn every_program_that_the_lab_knows_is_pinned_and_no_other() {
         let pins = Pins::of_this_checkout().unwrap();
-        assert_eq!(
-            pins.programs.keys().collect::<Vec<_>>(),
-            ["claude-code", "codex", "opencode", "pi"],
-            "the programs that the lab knows how to run"
-        );
+        let mut known: Vec<&str> = programs::every().map(|driver| driver.id()).collect();
+        known.sort_unstable();
+        assert_eq!(pins.programs.keys().collect::<Vec<_>>(), known);
         for (name, pin) in &pins.programs {
-            assert_ne!(pin.latest, pin.older.version, "{name}");
             assert!(pin.moved.contains(&pin.package), "{name}: {}", pin.moved);
+        }
+    }
+
+    #[test]
+    fn every_program_that_resumes_what_ibid_writes_has_a_latest_and_an_older_version() {
+        let pins = Pins::of_this_checkout().unwrap();
+        for driver in programs::every() {
+            let pin = &pins.programs[driver.id()];
+            let older = pin.older.as_ref().map(|older| &older.version);
+            assert_eq!(older.is_none(), driver.is_only_read(), "{}", driver.id());
+            assert_ne!(older, Some(&pin.latest), "{}", driver.id());
         }
     }
 

@@ -22,6 +22,9 @@ const PICTURE: &str = "What do you see in this picture? Second turn";
 const SUBAGENT: &str = "do-subagent please: give the small task away, third turn";
 const LAST: &str = "do-odd please: and that is all, last turn";
 
+/// The first prompt of a session that has neither pictures nor subagents in it.
+const WORK: &str = "do-work please: commands and files, first turn";
+
 /// The name of the provider's log.
 pub const LOG: &str = "provider.jsonl";
 
@@ -44,12 +47,16 @@ pub(crate) fn make(lab: &Lab, program: &Program, folder: &Path) -> Result<Source
     let started = Timestamp::now();
     let mut id = None;
     let mut prompts = Vec::new();
-    let turns = [
-        Prompt { text: FIRST, ..Prompt::default() },
-        Prompt { text: PICTURE, picture: Some(PICTURE_FILE), ..Prompt::default() },
-        Prompt { text: SUBAGENT, subagents: true, ..Prompt::default() },
-        Prompt { text: LAST, ..Prompt::default() },
-    ];
+    let words = |text| Prompt { text, ..Prompt::default() };
+    let turns = match program.driver.is_only_read() {
+        true => vec![words(WORK), words(LAST)],
+        false => vec![
+            words(FIRST),
+            Prompt { picture: Some(PICTURE_FILE), ..words(PICTURE) },
+            Prompt { subagents: true, ..words(SUBAGENT) },
+            words(LAST),
+        ],
+    };
     for prompt in turns.iter().filter(|turn| !turn.subagents || program.driver.has_subagents(program.age)) {
         let step = Step::Run(program.ask(prompt, id.as_deref()));
         let provider = Provider { log: LOG.to_owned(), strict: true, context: None };
@@ -120,13 +127,7 @@ impl Found {
     /// The bytes of its carriers, in their order.
     #[must_use]
     pub fn bytes(&self) -> Vec<Vec<u8>> {
-        let carriers = self.native.carriers();
-        let bytes = |carrier: &Carrier<'_>| match carrier.content {
-            Content::Bytes(bytes) => bytes.to_vec(),
-            // Rows have no bytes of their own; this form of theirs leaves nothing out.
-            Content::Rows(rows) => format!("{rows:?}").into_bytes(),
-        };
-        carriers.iter().map(bytes).collect()
+        bytes_of(&self.native)
     }
 
     /// The bytes of those of its carriers that are files.
@@ -139,6 +140,18 @@ impl Found {
         });
         files.collect()
     }
+}
+
+/// The bytes of the carriers of a session, in their order.
+#[must_use]
+pub fn bytes_of(native: &AnyTranscript) -> Vec<Vec<u8>> {
+    let carriers = native.carriers();
+    let bytes = |carrier: &Carrier<'_>| match carrier.content {
+        Content::Bytes(bytes) => bytes.to_vec(),
+        // Rows have no bytes of their own; this form of theirs leaves nothing out.
+        Content::Rows(rows) => format!("{rows:?}").into_bytes(),
+    };
+    carriers.iter().map(bytes).collect()
 }
 
 /// Looks for a session in a home, from outside of it.

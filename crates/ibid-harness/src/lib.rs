@@ -39,7 +39,7 @@ pub use core::{
     EvidencePlatform, Fold, Harness, HarnessId, Listed, Listing, NameError, OpenIn, Platform, Progress,
     Proven, Reference, Resolution, ResumeRecipe, Root, RootOrigin, SaveOptions, Saved, Saving, SessionName,
     Store, StoreError, Surroundings, Target, TextCodec, Transcript, comparable_path, convert, convert_to,
-    discover, listed_at, proven, resolve,
+    discover, listed_at, proven, proven_to_be_read, resolve,
 };
 
 /// Every harness, in the order in which lists name them. Adding one is a folder and a line here.

@@ -1,7 +1,9 @@
 //! What is proven, cell by cell.
 
 mod as_cowork;
+mod as_sent;
 mod big;
+mod evidence;
 mod material;
 mod native;
 mod refusals;
@@ -16,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::lab::Lab;
 use crate::pins::Age;
-use crate::programs::{DRIVERS, Driver};
+use crate::programs::{DRIVERS, Driver, ONLY_READ};
 
 /// A picture of nine red dots, as a PNG in base64.
 pub const PICTURE: &str =
@@ -31,6 +33,8 @@ pub const DOCUMENTS_OF: (&str, Age) = ("claude-code", Age::Latest);
 pub enum Kind {
     /// The program makes a session; Ibid lists, shows and copies it.
     Native,
+    /// The evidence host finds it, and what it did.
+    Evidence,
     /// One program's session is resumed by another.
     Resume,
     /// It is carried on there, and goes back.
@@ -47,6 +51,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Kind::Native => "native",
+            Kind::Evidence => "evidence",
             Kind::Resume => "resume",
             Kind::ThereAndBack => "there-and-back",
             Kind::Big => "big",
@@ -118,7 +123,7 @@ impl Cell {
                 lab.program(driver.id(), age)?;
             }
         }
-        // Every kind but the native one lets the program resume what Ibid wrote.
+        // Every kind but those of reading lets the program resume what Ibid wrote.
         let back = self.kind == Kind::ThereAndBack;
         let written = [self.target, Some(self.source).filter(|_| back || self.kind == Kind::Refusals)];
         for side in written.into_iter().flatten() {
@@ -155,9 +160,14 @@ pub fn all(older: bool) -> Vec<Cell> {
     for age in ages {
         cells.extend(DRIVERS.map(|driver| native::cell(driver, *age)));
     }
+    cells.extend(ONLY_READ.map(|driver| native::cell(driver, Age::Latest)));
+    for age in ages {
+        cells.extend(evidence::cells(*age));
+    }
     for age in ages {
         cells.extend(resume::cells(*age));
     }
+    cells.extend(resume::from_only_read());
     cells.extend(resume::from_material());
     cells.extend(as_cowork::cells());
     for age in ages {

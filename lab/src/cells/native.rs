@@ -9,12 +9,12 @@ use ibid_testkit::provider::Exchange;
 use ibid_testkit::provider::wire::Said;
 use serde_json::Value;
 
-use super::{Cell, Kind, Notes, Side};
+use super::{Cell, Kind, Notes, Side, as_sent};
 use crate::lab::Lab;
 use crate::pins::Age;
 use crate::programs::{Driver, Program};
 use crate::sandbox::{OUT, WORKSPACE};
-use crate::source::{Source, find, ibid, ibid_json};
+use crate::source::{Source, bytes_of, find, ibid, ibid_json};
 
 /// The cell of one program.
 pub(super) fn cell(driver: &'static dyn Driver, age: Age) -> Cell {
@@ -29,7 +29,7 @@ fn prove(lab: &Lab, folder: &Path, driver: &'static dyn Driver, age: Age) -> Res
     let name = format!("{}:{}", driver.id(), source.id);
     let before = snapshot(&sandbox.home())?;
     let list = ibid_json(&sandbox, &["list", "--all", "--harness", driver.id()])?;
-    let last = last_turn(&source)?;
+    let last = last_turn(&source, driver)?;
     listed(&list, program, &source, &last)?;
     let shown = ibid(&sandbox, &["show", &name, "--no-pager"])?;
     let mut rest = shown.as_str();
@@ -40,20 +40,25 @@ fn prove(lab: &Lab, folder: &Path, driver: &'static dyn Driver, age: Age) -> Res
         rest = rest.get(found + prompt.len()..).unwrap_or_default();
     }
     counted(&sandbox.home(), driver, &source, &last)?;
-    let copy = format!("{OUT}/copy");
-    ibid(&sandbox, &["convert", &name, "--to", driver.id(), "--keep-id", "--out", &copy])?;
-    same_bytes(&sandbox.home(), &sandbox.out().join("copy"), driver, &source)?;
+    if driver.is_only_read() {
+        kept(&sandbox.home(), driver, &source, &last)?;
+    } else {
+        let copy = format!("{OUT}/copy");
+        ibid(&sandbox, &["convert", &name, "--to", driver.id(), "--keep-id", "--out", &copy])?;
+        same_bytes(&sandbox.home(), &sandbox.out().join("copy"), driver, &source)?;
+    }
     ensure!(snapshot(&sandbox.home())? == before, "reading changed something in the home");
     Ok(Notes::new())
 }
 
 /// The last request for a turn of the session itself: it holds everything that was said before.
-fn last_turn(source: &Source) -> Result<Exchange> {
+pub(super) fn last_turn(source: &Source, driver: &dyn Driver) -> Result<Exchange> {
     let prompt = source.prompts.last().context("there were no prompts")?;
     let log = source.log()?;
     let asks = |exchange: &&Exchange| {
         exchange.said().iter().any(|spoken| matches!(&spoken.said, Said::User(text) if text.contains(prompt)))
             && exchange.body.as_ref().is_some_and(|body| body.get("tools").is_some())
+            && !driver.is_aside(exchange)
     };
     log.iter().rev().find(asks).cloned().context("the last prompt did not reach the provider")
 }
@@ -124,6 +129,24 @@ fn counted(home: &Path, driver: &dyn Driver, source: &Source, last: &Exchange) -
     Ok(())
 }
 
+/// Whether the session is what was said, and its carriers have the bytes of its files, also after they
+/// went through the text form. (What other programs said is proven where it is converted, and their
+/// sessions can be copied.)
+fn kept(home: &Path, driver: &dyn Driver, source: &Source, last: &Exchange) -> Result<()> {
+    let harness = ibid_harness::find(driver.id()).context("no such harness")?;
+    let found = find(home, driver.id(), &source.id)?;
+    as_sent::compare(&found.session, driver, harness, &source.prompts, last)?;
+    let carriers = found.native.carriers();
+    ensure!(!carriers.is_empty(), "it has no carrier");
+    for (carrier, bytes) in carriers.iter().zip(found.bytes()) {
+        let path = carrier.info.path.to_string();
+        ensure!(fs::read(&path)? == bytes, "{path} is not kept as it is");
+    }
+    let again = harness.from_text(&found.native.to_text()?)?;
+    ensure!(bytes_of(&again) == found.bytes(), "its text form does not keep it as it is");
+    Ok(())
+}
+
 /// Whether a copy has the bytes of the original, in every carrier.
 fn same_bytes(home: &Path, copy: &Path, driver: &dyn Driver, source: &Source) -> Result<()> {
     let original = find(home, driver.id(), &source.id)?;
@@ -140,7 +163,7 @@ fn same_bytes(home: &Path, copy: &Path, driver: &dyn Driver, source: &Source) ->
 }
 
 /// The names, sizes and times of all files below a folder, without Ibid's own.
-fn snapshot(folder: &Path) -> Result<Vec<(String, u64, std::time::SystemTime)>> {
+pub(super) fn snapshot(folder: &Path) -> Result<Vec<(String, u64, std::time::SystemTime)>> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {

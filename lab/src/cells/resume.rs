@@ -11,7 +11,7 @@ use super::{Cell, Kind, Notes, Side};
 use crate::check::{self, Sent};
 use crate::lab::{Lab, overlay};
 use crate::pins::Age;
-use crate::programs::{DRIVERS, Program, Prompt};
+use crate::programs::{DRIVERS, ONLY_READ, Program, Prompt};
 use crate::sandbox::{Launch, Provider, Sandbox, Step};
 use crate::source::{find, ibid_json};
 
@@ -23,13 +23,21 @@ const LOG: &str = "resumed.jsonl";
 
 /// The cells of every ordered pair, with one side in that age and the other in the latest.
 pub(super) fn cells(age: Age) -> Vec<Cell> {
-    let pair = |(source, from), (target, to)| {
-        let (source, target) = (Side::Program(source, from), Side::Program(target, to));
-        Cell::new(Kind::Resume, "", source, Some(target), move |lab, folder| {
-            prove(lab, folder, lab.side(source)?, lab.side(target)?)
-        })
-    };
-    super::ordered_pairs(age).into_iter().map(|(from, to)| pair(from, to)).collect()
+    let pair = |((source, from), (target, to))| cell(Side::Program(source, from), Side::Program(target, to));
+    super::ordered_pairs(age).into_iter().map(pair).collect()
+}
+
+/// The cells of programs whose sessions Ibid only reads, into every program that it writes for.
+pub(super) fn from_only_read() -> Vec<Cell> {
+    let targets = DRIVERS.map(|driver| Side::Program(driver, Age::Latest));
+    let sources = ONLY_READ.map(|driver| Side::Program(driver, Age::Latest));
+    sources.into_iter().flat_map(|source| targets.map(|target| cell(source, target))).collect()
+}
+
+fn cell(source: Side, target: Side) -> Cell {
+    Cell::new(Kind::Resume, "", source, Some(target), move |lab, folder| {
+        prove(lab, folder, lab.side(source)?, lab.side(target)?)
+    })
 }
 
 /// The cells of sources that are no program of their own, into every program.

@@ -64,6 +64,10 @@ impl Driver for ClaudeCode {
         Some(exchange.header("x-claude-code-agent-id")?.to_owned())
     }
 
+    fn subagents_are_parts(&self) -> bool {
+        true
+    }
+
     fn session_of(&self, stdout: &str) -> Option<String> {
         super::first_text(stdout, "session_id")
     }

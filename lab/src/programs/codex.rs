@@ -79,6 +79,10 @@ impl Driver for Codex {
         Some(exchange.header("thread-id")?.to_owned())
     }
 
+    fn writes_by_commands(&self, age: Age) -> bool {
+        age == Age::Older
+    }
+
     fn session_of(&self, stdout: &str) -> Option<String> {
         first_text(stdout, "thread_id")
     }

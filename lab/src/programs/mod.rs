@@ -2,6 +2,8 @@
 
 mod claude_code;
 mod codex;
+mod copilot;
+mod grok;
 mod opencode;
 mod pi;
 
@@ -64,12 +66,18 @@ pub trait Driver: Sync {
 
     /// Whether it has subagents that a model can be made to start.
     fn has_subagents(&self, _age: Age) -> bool {
-        true
+        !self.is_only_read()
     }
 
     /// The subagent that a request is of, as its headers tell it apart.
     fn subagent(&self, _exchange: &Exchange) -> Option<String> {
         None
+    }
+
+    /// Whether its subagents are told with the session that started them, and are no sessions of
+    /// their own.
+    fn subagents_are_parts(&self) -> bool {
+        false
     }
 
     /// The tool that starts a subagent, where no header tells requests of subagents apart.
@@ -82,6 +90,12 @@ pub trait Driver: Sync {
         None
     }
 
+    /// Whether Ibid reads its sessions and writes none. Its cells are those of reading then, and its
+    /// session has neither pictures nor subagents in it.
+    fn is_only_read(&self) -> bool {
+        false
+    }
+
     /// Whether it writes its version into its sessions.
     fn records_its_version(&self) -> bool {
         true
@@ -92,14 +106,43 @@ pub trait Driver: Sync {
         false
     }
 
+    /// The line of a prompt by which it names a picture that came with it.
+    fn names_picture(&self, _picture: &str) -> Option<String> {
+        None
+    }
+
+    /// Whether a request is one that it makes for itself behind a turn, with all of the conversation
+    /// and a question of its own.
+    fn is_aside(&self, _exchange: &Exchange) -> bool {
+        false
+    }
+
+    /// What its session has of a result, of what it sends the model.
+    fn kept_of_result<'a>(&self, sent: &'a str) -> &'a str {
+        sent
+    }
+
+    /// Whether this version has no tool for files, so that commands write them, which nobody takes apart.
+    fn writes_by_commands(&self, _age: Age) -> bool {
+        false
+    }
+
     /// How long one answer may take, in seconds.
     fn limit(&self) -> u64 {
         60
     }
 }
 
-/// Every program that the lab can run.
+/// The programs that resume what Ibid writes.
 pub const DRIVERS: [&dyn Driver; 4] = [&claude_code::ClaudeCode, &codex::Codex, &opencode::OpenCode, &pi::Pi];
+
+/// The programs whose sessions Ibid reads, and writes none of.
+pub const ONLY_READ: [&dyn Driver; 2] = [&copilot::Copilot, &grok::Grok];
+
+/// Every program that the lab can run.
+pub fn every() -> impl Iterator<Item = &'static dyn Driver> {
+    DRIVERS.into_iter().chain(ONLY_READ)
+}
 
 /// One version of one program, installed.
 #[derive(Clone)]

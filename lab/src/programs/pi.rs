@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{Driver, KEY, PORT, Prompt, first_text, words};
 use crate::pins::Age;
+use crate::sandbox::WORKSPACE;
 
 /// The driver.
 pub(super) struct Pi;
@@ -70,6 +71,10 @@ impl Driver for Pi {
             .lines()
             .find(|line| line.contains("\"type\":\"session\""))
             .and_then(|line| first_text(line, "id"))
+    }
+
+    fn names_picture(&self, picture: &str) -> Option<String> {
+        Some(format!("<file name=\"{WORKSPACE}/{picture}\"></file>"))
     }
 
     fn has_subagents(&self, _: Age) -> bool {

@@ -27,7 +27,7 @@ pub use erased::{AnyHarness, AnyTranscript, convert_to};
 pub use fold::Fold;
 pub use identity::{conversion_name, derived_uuid, derived_uuid_v7};
 pub use open::OpenIn;
-pub use proven::{Proven, proven};
+pub use proven::{Proven, proven, proven_to_be_read};
 pub use resolve::{NameError, Resolution, SessionName, resolve};
 pub use store::{
     Class, Context, Deleting, Discovered, Discovery, Listed, Listing, Reference, SaveOptions, Saved, Saving,

@@ -1,4 +1,4 @@
-//! Which versions of the real programs were proven to resume what Ibid writes.
+//! Which versions of the real programs were proven to resume what Ibid writes, or to be read.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -27,6 +27,7 @@ struct Versions {
 #[derive(Deserialize)]
 struct Program {
     passed: Option<Proven>,
+    read: Option<Proven>,
 }
 
 static VERSIONS: LazyLock<Option<Versions>> = LazyLock::new(|| serde_json::from_str(FILE).ok());
@@ -36,6 +37,13 @@ static VERSIONS: LazyLock<Option<Versions>> = LazyLock::new(|| serde_json::from_
 #[must_use]
 pub fn proven(harness: HarnessId) -> Option<&'static Proven> {
     VERSIONS.as_ref()?.programs.get(harness.as_str())?.passed.as_ref()
+}
+
+/// The same of a program whose sessions Ibid reads and writes none of: every session that it made
+/// was read as it was sent.
+#[must_use]
+pub fn proven_to_be_read(harness: HarnessId) -> Option<&'static Proven> {
+    VERSIONS.as_ref()?.programs.get(harness.as_str())?.read.as_ref()
 }
 
 impl Proven {
@@ -69,6 +77,10 @@ mod tests {
         for name in ["claude-code", "codex", "opencode", "pi"] {
             let id = crate::find(name).map(|harness| harness.declaration().id);
             assert!(id.and_then(proven).is_some(), "{name}");
+        }
+        for name in ["copilot", "grok"] {
+            let id = crate::find(name).map(|harness| harness.declaration().id);
+            assert!(id.and_then(proven_to_be_read).is_some() && id.and_then(proven).is_none(), "{name}");
         }
         assert_eq!(crate::find("simple").map(|harness| harness.declaration().id).and_then(proven), None);
     }

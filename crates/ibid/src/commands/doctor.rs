@@ -58,6 +58,8 @@ struct Newer {
     /// The newest version that wrote a session here.
     version: String,
     proven: &'static Proven,
+    /// What the proven version was proven to do.
+    to: &'static str,
 }
 
 #[derive(Serialize)]
@@ -185,13 +187,15 @@ fn missing(machine: &Machine, discoveries: &[Discovery]) -> Vec<Missing> {
 fn newer(discoveries: &[Discovery]) -> Vec<Newer> {
     let of_harness = |harness: &&'static dyn AnyHarness| {
         let declaration = harness.declaration();
-        let proven = ibid_harness::proven(declaration.id)?;
+        let resumes = ibid_harness::proven(declaration.id).map(|proven| (proven, "resume what Ibid writes"));
+        let is_read = || Some((ibid_harness::proven_to_be_read(declaration.id)?, "be read in full"));
+        let (proven, to) = resumes.or_else(is_read)?;
         let sessions = discoveries.iter().filter(|d| d.harness == declaration.id).flat_map(|d| &d.sessions);
         let newest =
             sessions.filter(|session| session.meta.version.is_some()).max_by_key(|s| s.meta.updated)?;
         let version = newest.meta.version.as_ref()?.to_string();
         let newer = proven.is_older_than(&version)?;
-        newer.then_some(Newer { harness: declaration.name, version, proven })
+        newer.then_some(Newer { harness: declaration.name, version, proven, to })
     };
     ibid_harness::all().iter().filter_map(of_harness).collect()
 }
@@ -307,10 +311,10 @@ fn text(report: &Report, fixed: bool) -> String {
             let _ = writeln!(text, "  {} (for {})", output::clean_line(&missing.program), missing.harness);
         }
     }
-    for Newer { harness, version, proven } in &report.newer {
+    for Newer { harness, version, proven, to } in &report.newer {
         let _ = writeln!(
             text,
-            "\n{harness} {} is newer than the version that was last proven to resume what Ibid writes ({}, on {}).",
+            "\n{harness} {} is newer than the version that was last proven to {to} ({}, on {}).",
             output::clean_line(version),
             proven.version,
             proven.on
