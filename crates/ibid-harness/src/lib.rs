@@ -24,10 +24,12 @@ pub mod cursor;
 pub mod dsh;
 pub mod families;
 pub mod grok;
+pub mod harness_run;
 pub mod ibid_json;
 pub mod kimi;
 pub mod opencode;
 pub mod pi;
+pub mod qoder;
 pub mod qwen;
 pub mod simple;
 pub mod workbuddy;
@@ -47,6 +49,8 @@ static HARNESSES: &[&dyn AnyHarness] = &[
     &core::Erased::<claude_code::ClaudeCode>::new(),
     &core::Erased::<codex::Codex>::new(),
     &core::Erased::<dsh::Dsh>::new(),
+    &core::Erased::<harness_run::HarnessRun>::new(),
+    &core::Erased::<qoder::Qoder>::new(),
     &core::Erased::<cowork::Cowork>::new(),
     &core::Erased::<opencode::OpenCode>::new(),
     &core::Erased::<pi::Pi>::new(),
