@@ -217,11 +217,14 @@ fn take_apart(path: &str) -> Option<(Spelling, Vec<String>)> {
         return None;
     }
     let separator = |c: char| c == '/' || (windows && c == '\\');
-    let names: Vec<String> = path
-        .split(separator)
-        .filter(|part| !part.is_empty() && *part != ".")
-        .map(ToOwned::to_owned)
-        .collect();
+    let mut names: Vec<String> = Vec::new();
+    for part in path.split(separator) {
+        match part {
+            "" | "." => {}
+            ".." => drop(names.pop()),
+            name => names.push(name.to_owned()),
+        }
+    }
     let compared = |name: &String| {
         let text = comparable_path(Path::new(name)).to_string_lossy().into_owned();
         if windows { text.to_lowercase() } else { text }
@@ -310,7 +313,19 @@ mod tests {
         assert!(workspace.holds("/w/demo"));
         assert!(workspace.holds("/w/demo/"));
         assert!(workspace.holds("/w/demo/./src/../src"));
-        for outside in ["/w", "/", "/w/demo2", "/w/demo-worktree", "/x/w/demo", "w/demo", "", "  ", "demo"] {
+        for outside in [
+            "/w",
+            "/",
+            "/w/demo/../other",
+            "/w/demo2",
+            "/w/demo-worktree",
+            "/x/w/demo",
+            "w/demo",
+            "",
+            "  ",
+            "demo",
+        ] {
+            assert_ne!(workspace.holds_for_all_that_is_known(outside), Some(true), "{outside}");
             assert!(!workspace.holds(outside), "{outside}");
         }
     }
@@ -328,6 +343,7 @@ mod tests {
             assert!(workspace.holds(inside), "{inside}");
         }
         assert!(!workspace.holds(r"C:\Repo\App2"));
+        assert!(!workspace.holds(r"C:\Repo\App\..\Other"));
         assert!(!workspace.holds("/C:/Repo/App"));
         assert!(at(r"\\srv\share\app").holds(r"\\?\UNC\SRV\share\app\x"));
         assert_eq!(workspace.rebase(r"c:\repo\app\Src\Main.rs", None).as_deref(), Some("Src/Main.rs"));

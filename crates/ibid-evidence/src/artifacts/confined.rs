@@ -5,6 +5,8 @@
 //! the same way, so that it can never lead out, however it is changed meanwhile. Elsewhere the
 //! components are looked at one by one, and the real path is compared with that of the project.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 #[cfg(not(unix))]
 use std::path::PathBuf;
 
@@ -19,6 +21,8 @@ pub(crate) struct Project {
     root: Option<unix::Root>,
     #[cfg(not(unix))]
     root: Option<PathBuf>,
+    /// What was found of each path: many sessions of a project touch the same files.
+    found: RefCell<HashMap<String, bool>>,
 }
 
 impl Project {
@@ -28,12 +32,21 @@ impl Project {
         let root = unix::Root::open(workspace);
         #[cfg(not(unix))]
         let root = workspace.logical().canonicalize().ok();
-        Project { root }
+        Project { root, found: RefCell::default() }
     }
 
     /// Whether a path, relative and with `/`, names a regular file of the project that has no
     /// other name.
     pub(crate) fn has_file(&self, path: &str) -> bool {
+        if let Some(found) = self.found.borrow().get(path) {
+            return *found;
+        }
+        let found = self.look_for(path);
+        self.found.borrow_mut().insert(path.to_owned(), found);
+        found
+    }
+
+    fn look_for(&self, path: &str) -> bool {
         let Some(root) = &self.root else { return false };
         let Some(names) = components(path) else { return false };
         #[cfg(unix)]
