@@ -135,6 +135,7 @@ fn a_result_that_is_repeated_counts_once() {
     assert_eq!(common.findings[0].kind, FindingKind::RepeatedId);
 }
 
+// evidence defect 9
 #[test]
 fn each_exchange_is_one_call_of_the_model_with_its_tokens() {
     let (_, common) = read(WHOLE);
@@ -168,6 +169,7 @@ fn the_whole_text_behind_its_pieces_is_not_said_twice() {
     assert_eq!(common.session.events.len(), 1, "the node of another kind is an event");
 }
 
+// evidence defect 7
 #[test]
 fn times_come_from_nodes_where_the_document_has_none() {
     let common = session_of(
@@ -192,6 +194,7 @@ fn the_example_of_the_evidence_host_reads_as_described() {
     assert_eq!(common.findings[0].kind, FindingKind::CallWithoutResult);
 }
 
+// evidence defect 11
 #[test]
 fn only_documents_right_in_the_folder_are_listed_and_the_variable_moves_it() {
     let home = Home::new()

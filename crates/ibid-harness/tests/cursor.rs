@@ -340,12 +340,23 @@ fn the_databases_of_cursor_are_named_as_present_and_unread() {
 }
 
 #[test]
+fn transcripts_of_plain_text_are_named_as_unread() {
+    let home = Home::new()
+        .with_file(".cursor/projects/w/agent-transcripts/a.txt", "user:\nhi")
+        .with_file(".cursor/projects/w/agent-transcripts/b/b.txt", "user:\nhi");
+    let listing = listing(&Surroundings::isolated(home.path()));
+    let found: Vec<_> = listing.findings.iter().map(|finding| (finding.kind, finding.count)).collect();
+    assert_eq!((found, listing.sessions.len()), (vec![(FindingKind::UnreadStore, 2)], 0));
+}
+
+#[test]
 fn a_home_without_cursor_has_no_store_and_no_findings() {
     let home = Home::new();
     let listing = listing(&Surroundings::isolated(home.path()));
     assert!(!listing.present && listing.findings.is_empty() && listing.sessions.is_empty());
 }
 
+// evidence defect 11
 #[test]
 fn the_variable_of_the_command_line_names_another_store_beside_the_editors() {
     let home = Home::new();

@@ -64,6 +64,7 @@ fn what_was_typed_is_told_from_what_was_put_around_it() {
     assert_eq!(found.meta.model.as_deref(), Some("hunyuan-t1"));
 }
 
+// evidence defect 9
 #[test]
 fn rows_of_one_response_are_one_message_whose_tokens_count_once() {
     let (_, common) = read(WHOLE);
@@ -174,6 +175,7 @@ fn the_example_of_the_evidence_host_reads_as_described() {
     assert_eq!(session.own_usage().input, Some(4));
 }
 
+// evidence defect 11
 #[test]
 fn rows_of_another_shape_are_another_programs() {
     let rows = r#"{"kind":"message","conversation_id":"x","author":{"role":"human"}}"#;
@@ -185,6 +187,19 @@ fn rows_of_another_shape_are_another_programs() {
     assert_eq!(listing.sessions.len(), 1);
     let found = workbuddy().describe(&listing.sessions.remove(0), &context).unwrap();
     assert_eq!(found.class, Class::Foreign);
+}
+
+// evidence defect 7
+#[test]
+fn a_session_begins_and_ends_with_its_earliest_and_latest_rows_in_whatever_order_they_stand() {
+    let common = session_of(
+        r#"{"type":"message","role":"user","timestamp":1788256803000,"content":"b"}
+{"type":"message","role":"assistant","timestamp":1788256801000,"content":"a"}
+"#,
+    );
+    let meta = &common.session.meta;
+    assert_eq!(meta.started, Timestamp::from_milliseconds(1_788_256_801_000));
+    assert_eq!(meta.updated, Timestamp::from_milliseconds(1_788_256_803_000));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ibid_carrier::jsonl::Document;
+use ibid_carrier::names::checked_component;
 use ibid_carrier::walk::{WalkOptions, list_files};
 use ibid_model::{CarrierRole, Finding, FindingKind, SessionId};
 
@@ -46,18 +47,27 @@ impl FilesHarness for Cursor {
     }
 
     fn list(root: &Root, context: &Context<'_>) -> Listing {
-        let options = WalkOptions { extensions: &["jsonl"], ..WalkOptions::default() };
+        let options = WalkOptions { extensions: &["jsonl", "txt"], ..WalkOptions::default() };
         let (files, findings) = list_files(&root.path, &options);
-        let of_transcript = |path: &Path| {
+        let of_transcript = |path: &PathBuf| {
             let below = path.strip_prefix(&root.path).unwrap_or(path);
             below.components().nth(1).is_some_and(|name| name.as_os_str() == TRANSCRIPTS)
         };
-        let mut listing =
-            Listing { findings, present: root.path.symlink_metadata().is_ok(), ..Listing::default() };
-        let references = files.into_iter().map(|file| file.path).filter(|path| of_transcript(path));
-        let reference =
-            |path| Reference { harness: Cursor::DECLARATION.id, root: root.path.clone(), path, key: None };
-        add_listed::<Cursor>(&mut listing, references.map(reference));
+        let files = files.into_iter().map(|file| file.path).filter(of_transcript);
+        let (files, texts): (Vec<PathBuf>, Vec<PathBuf>) =
+            files.partition(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+        let present = root.path.symlink_metadata().is_ok();
+        let mut listing = Listing { findings, present, ..Listing::default() };
+        let reference = |path| {
+            let harness = Cursor::DECLARATION.id;
+            Reference { harness, root: root.path.clone(), path, key: None }
+        };
+        add_listed::<Cursor>(&mut listing, files.into_iter().map(reference));
+        if !texts.is_empty() {
+            let detail = "transcripts in the older form of plain text (.txt), which are not read";
+            let finding = Finding::new(FindingKind::UnreadStore, detail).at_path(&root.path);
+            listing.findings.push(finding.times(texts.len() as u64));
+        }
         listing.findings.extend(databases(root, context.machine));
         listing
     }
@@ -65,10 +75,13 @@ impl FilesHarness for Cursor {
     fn places(reference: &Reference) -> Vec<FilePlace> {
         let mut places = vec![FilePlace::new(TRANSCRIPT, &reference.path, CarrierRole::Transcript)];
         let placed = Placed::of(&reference.path);
+        if placed.parent.is_some() || checked_component(&placed.id).is_err() {
+            return places;
+        }
         let chats = chats_beside(&reference.root);
         for hash in directories(&chats).unwrap_or_default() {
             let path = chats.join(&hash).join(&placed.id).join(RECORD);
-            if placed.parent.is_none() && path.is_file() {
+            if path.is_file() {
                 let name = format!("chats/{}/{RECORD}", hash.to_string_lossy());
                 places.push(FilePlace::new(name, path, CarrierRole::Record));
             }

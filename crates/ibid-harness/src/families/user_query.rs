@@ -51,6 +51,9 @@ const CONTEXT: &[&str] = &[
     "user_rules",
 ];
 
+/// Of these, what also stands behind a prompt.
+const BEHIND: &[&str] = &["system-reminder", "system_reminder", "task-notification", "task_notification"];
+
 /// A part of the text of a user's row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -100,8 +103,23 @@ pub(crate) fn parts(text: &Text, tagged: bool) -> Vec<Part> {
         add(Part::Context, context);
         rest = behind.trim_start();
     }
-    add(Part::Typed, rest);
+    let mut end = rest;
+    while let Some((before, _)) = reminder_behind(end) {
+        end = before.trim_end();
+    }
+    let behind = rest.get(end.len()..).unwrap_or_default();
+    add(Part::Typed, end);
+    add(Part::Context, behind);
     parts
+}
+
+/// A reminder at the end of a text, and what stands before it.
+fn reminder_behind(text: &str) -> Option<(&str, &str)> {
+    let inner = text.strip_suffix('>')?;
+    let name =
+        BEHIND.iter().find(|name| inner.strip_suffix(**name).is_some_and(|rest| rest.ends_with("</")))?;
+    let start = text.rfind(&format!("<{name}>"))?;
+    text.split_at_checked(start)
 }
 
 /// A block of context at the beginning of a text, and what follows it.
@@ -167,6 +185,15 @@ mod tests {
             typed("Use <rules> well"),
         ];
         assert_eq!(parts_of(text), expected);
+    }
+
+    #[test]
+    fn reminders_behind_what_was_typed_were_not_typed() {
+        let text = "Sort it\n<system-reminder>a</system-reminder>\n<system-reminder>b</system-reminder>\n";
+        let behind = "<system-reminder>a</system-reminder>\n<system-reminder>b</system-reminder>";
+        assert_eq!(parts_of(text), [typed("Sort it"), context(behind)]);
+        assert_eq!(parts_of("What is </system-reminder>"), [typed("What is </system-reminder>")]);
+        assert_eq!(parts_of("Look at <rules>x</rules>"), [typed("Look at <rules>x</rules>")]);
     }
 
     #[test]
