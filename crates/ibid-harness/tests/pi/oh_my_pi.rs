@@ -8,7 +8,7 @@ use ibid_harness::{
     Class, Codec, Common, Context, Control, Cursor, Discovered, Fold, RootOrigin, SaveOptions, Store,
     Surroundings, Wants,
 };
-use ibid_model::{FindingKind, TitleOrigin};
+use ibid_model::{FindingKind, Origin, TitleOrigin};
 use ibid_testkit::Home;
 
 const NAMED: &str = "019f0001-0000-7000-8000-000000000001";
@@ -93,7 +93,9 @@ fn a_title_without_a_session_behind_it_is_no_session() {
 #[test]
 fn a_file_in_the_folder_of_a_session_is_a_subagent_of_it() {
     let (_home, read) = fixtures();
-    let lineage = &of(&read, SUBAGENT).0.lineage[0];
+    let (found, common) = of(&read, SUBAGENT);
+    assert_eq!((common.session.messages[0].origin, common.session.counts().prompts), (Origin::Agent, 0));
+    let lineage = &found.lineage[0];
     assert_eq!(lineage.parent.as_ref().unwrap().as_str(), NAMED);
     assert_eq!(lineage.agent.as_deref(), Some("Scout"));
 }

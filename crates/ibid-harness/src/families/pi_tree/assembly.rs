@@ -19,6 +19,7 @@ use crate::core::{Class, CodecError, Common, Fold};
 pub(crate) fn to_common(dialect: &'static Dialect, file: &TreeFile) -> Result<Common, CodecError> {
     let records = file.document.read_records(Entry::read);
     let mut reader = Reader::new(dialect, Wants::ALL);
+    reader.of_subagent = file.document.path().and_then(subagent_of).is_some();
     let mut fold = Fold::default();
     let mut ledger = CallLedger::default();
     let mut messages = Messages::default();

@@ -65,6 +65,7 @@ impl Reading {
             tail_model: false,
             is_blank: true,
         };
+        reading.reader.of_subagent = subagent_of(&listed.reference.path).is_some();
         let mut beside = Reader::beside(dialect, Wants::METADATA);
         let mut records = Records { items: Vec::new(), findings: Vec::new() };
         while let Some(line) = scanner.next()? {

@@ -26,6 +26,8 @@ pub(crate) struct Reader {
     /// What is reported from here on.
     pub(crate) wants: Wants,
     tree: Tree,
+    /// Whether the file is a subagent's, so that what its user says is said by another agent.
+    pub(crate) of_subagent: bool,
     /// Whether entries have no ids and parents (version 1).
     linear: bool,
     /// When the header of a fork was written: what is stamped earlier was copied.
@@ -67,6 +69,7 @@ impl Reader {
             dialect,
             wants,
             tree: Tree::default(),
+            of_subagent: false,
             linear: false,
             forked_at: None,
             head: None,
@@ -267,7 +270,10 @@ impl Reader {
         match said.role.as_deref().unwrap_or_default() {
             "user" => {
                 self.summary.turns += 1;
-                let origin = (self.dialect.origin)(said);
+                let origin = match (self.dialect.origin)(said) {
+                    Origin::Person if self.of_subagent => Origin::Agent,
+                    origin => origin,
+                };
                 if origin == Origin::Person && !self.has_preview {
                     self.preview(said, step);
                 }

@@ -36,6 +36,7 @@ pub(crate) fn scan_file(
     };
     let mut scanner = open_scanner(path, 0, limits)?;
     let mut reader = Reader::new(dialect, NOTHING);
+    reader.of_subagent = subagent_of(path).is_some();
     let mut records = Records { items: Vec::new(), findings: Vec::new() };
     let mut goes_on = true;
     if start == 0
