@@ -1,6 +1,7 @@
 //! The client: looks like the driver to the studio that started it, and forwards to the service.
 
 use std::io::{self, BufReader, Stdout};
+use std::mem::ManuallyDrop;
 use std::sync::Arc;
 use std::thread;
 
@@ -62,6 +63,8 @@ pub fn run() -> u8 {
     connection.setInterruptionHandler(Some(&gone("the service was interrupted")));
     connection.setInvalidationHandler(Some(&gone("the service cannot be reached, or is gone")));
     connection.resume();
+    // Foundation does not allow a connection to go while it is valid; this one ends with the process.
+    let _kept = ManuallyDrop::new(connection.clone());
 
     let (remote, forwarding) = (Remote::new(connection), Arc::clone(&bridge));
     let input = BufReader::with_capacity(64 * 1024, io::stdin());
