@@ -122,6 +122,23 @@ fn a_program_that_is_newer_than_what_was_proven_is_named() {
     assert!(json["newer"][0]["proven"]["version"].is_string());
 }
 
+#[test]
+fn a_program_that_is_newer_than_what_was_read_is_named_too() {
+    let id = "5f000000-0000-4000-8000-000000000001";
+    let events = format!(
+        r#"{{"type":"session.start","data":{{"sessionId":"{id}","version":1,"producer":"copilot-agent","copilotVersion":"99.1.0","startTime":"2027-01-01T00:00:00.000Z","context":{{"cwd":"/home/dev/demo"}}}},"id":"5f000000-0000-4000-8000-000000000002","timestamp":"2027-01-01T00:00:00.000Z","parentId":null}}
+{{"type":"user.message","data":{{"content":"Hello"}},"id":"5f000000-0000-4000-8000-000000000003","timestamp":"2027-01-01T00:00:01.000Z","parentId":"5f000000-0000-4000-8000-000000000002"}}
+"#
+    );
+    let home = healthy().with_file(&format!(".copilot/session-state/{id}/events.jsonl"), &events);
+    // The program is not on PATH here, which is a reason to say so.
+    let run = ibid(&home, ["doctor"]).ends(1);
+    let said = "Copilot CLI 99.1.0 is newer than the version that was last proven to be read in full";
+    assert!(run.stdout.contains(said), "{}", run.stdout);
+    let json = ibid(&home, ["doctor", "--json"]).ends(1).json();
+    assert_eq!(json["newer"][0]["to"], "be read in full");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_pipe_in_the_place_of_one_of_ibids_own_files_is_not_waited_for() {

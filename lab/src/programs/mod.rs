@@ -4,8 +4,10 @@ mod claude_code;
 mod codex;
 mod copilot;
 mod grok;
+mod kimi;
 mod opencode;
 mod pi;
+mod qwen;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -137,7 +139,7 @@ pub trait Driver: Sync {
 pub const DRIVERS: [&dyn Driver; 4] = [&claude_code::ClaudeCode, &codex::Codex, &opencode::OpenCode, &pi::Pi];
 
 /// The programs whose sessions Ibid reads, and writes none of.
-pub const ONLY_READ: [&dyn Driver; 2] = [&copilot::Copilot, &grok::Grok];
+pub const ONLY_READ: [&dyn Driver; 4] = [&copilot::Copilot, &grok::Grok, &qwen::Qwen, &kimi::Kimi];
 
 /// Every program that the lab can run.
 pub fn every() -> impl Iterator<Item = &'static dyn Driver> {

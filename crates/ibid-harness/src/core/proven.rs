@@ -78,7 +78,7 @@ mod tests {
             let id = crate::find(name).map(|harness| harness.declaration().id);
             assert!(id.and_then(proven).is_some(), "{name}");
         }
-        for name in ["copilot", "grok"] {
+        for name in ["copilot", "grok", "qwen", "kimi"] {
             let id = crate::find(name).map(|harness| harness.declaration().id);
             assert!(id.and_then(proven_to_be_read).is_some() && id.and_then(proven).is_none(), "{name}");
         }
