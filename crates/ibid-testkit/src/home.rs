@@ -41,8 +41,9 @@ impl Home {
     }
 
     /// The same home with the files of `fixtures/<harness>/<version>/` that lie in folders whose
-    /// names begin with a dot, at the same places below the home; and, where there is an
-    /// `opencode.sql`, with the database made from it.
+    /// names begin with a dot, at the same places below the home; where there is a `project/`,
+    /// with its files as if the home were that project; and, where there is an `opencode.sql`,
+    /// with the database made from it.
     #[must_use]
     pub fn with(self, harness: &str, version: &str) -> Home {
         let source = Home::fixtures().join(harness).join(version);
@@ -53,6 +54,10 @@ impl Home {
             if entry.file_name().to_string_lossy().starts_with('.') {
                 copy(&entry.path(), &self.path().join(entry.file_name()));
             }
+        }
+        let project = source.join("project");
+        if project.is_dir() {
+            copy(&project, self.path());
         }
         let dump = source.join("opencode.sql");
         if dump.is_file() {
