@@ -27,7 +27,12 @@ pub fn bench(scale: u64) -> io::Result<()> {
     let each = 2_000 / scale;
     eprintln!("making a home of {} sessions of five harnesses", 5 * each);
     let bytes = make(home, each, 200_000)?;
-    println!("a home of {} sessions, {:.2} GB, {} of them of the project", 5 * each, bytes as f64 / 1e9, 5 * each / ONE_IN);
+    println!(
+        "a home of {} sessions, {:.2} GB, {} of them of the project",
+        5 * each,
+        bytes as f64 / 1e9,
+        5 * each / ONE_IN
+    );
     for most in [100, 500] {
         println!("maxSessions {most}:");
         for _ in 0..3 {
@@ -59,7 +64,11 @@ pub fn work(most: &str, home: &Path) -> ExitCode {
     let best = again.iter().copied().fold(f64::INFINITY, f64::min);
     match discovery {
         Ok(discovery) => {
-            let bytes = discovery.sessions.iter().map(|s| serde_json::to_vec(s).map_or(0, |json| json.len())).sum::<usize>();
+            let bytes = discovery
+                .sessions
+                .iter()
+                .map(|s| serde_json::to_vec(s).map_or(0, |json| json.len()))
+                .sum::<usize>();
             println!(
                 "    first {first:.3} s, again {best:.3} s, peak {:.0} MB (first {:.0}); {} of {} sessions, {:.1} MB",
                 peak_kb() as f64 / 1024.0,
@@ -112,7 +121,9 @@ fn create(path: &Path) -> io::Result<BufWriter<File>> {
 }
 
 fn iso(milliseconds: i64) -> String {
-    ibid_model::Timestamp::from_milliseconds(milliseconds).map(|at| at.to_iso_milliseconds()).unwrap_or_default()
+    ibid_model::Timestamp::from_milliseconds(milliseconds)
+        .map(|at| at.to_iso_milliseconds())
+        .unwrap_or_default()
 }
 
 fn claude(home: &Path, subject: &Subject, bytes: u64) -> io::Result<u64> {
@@ -175,19 +186,36 @@ fn pi(home: &Path, subject: &Subject, bytes: u64) -> io::Result<u64> {
     let name = format!("{}_{}.jsonl", subject.begin_ms, subject.id);
     let mut out = create(&home.join(".pi/agent/sessions").join(folder).join(name))?;
     let (id, cwd) = (&subject.id, &subject.cwd);
-    writeln!(out, r#"{{"type":"session","version":3,"id":"{id}","cwd":"{cwd}","timestamp":"{}"}}"#, iso(subject.begin_ms))?;
+    writeln!(
+        out,
+        r#"{{"type":"session","version":3,"id":"{id}","cwd":"{cwd}","timestamp":"{}"}}"#,
+        iso(subject.begin_ms)
+    )?;
     let written = turns(&mut out, subject, bytes, |n, at, text| {
         let parent = if n == 1 { "null".to_owned() } else { format!("\"d{}\"", n - 1) };
         let t = |plus: i64| iso(at + plus * 1000);
         format!(
             concat!(
-                r#"{{"type":"message","id":"a{n}","parentId":{parent},"timestamp":"{t0}","message":{{"role":"user","content":[{{"type":"text","text":"{p}"}}]}}}}"#, "\n",
-                r#"{{"type":"message","id":"b{n}","parentId":"a{n}","timestamp":"{t1}","message":{{"role":"assistant","model":"m","usage":{{"input":500,"output":20}},"content":[{{"type":"text","text":"{s}"}},{{"type":"toolCall","id":"t{n}","name":"read","arguments":{{"path":"{cwd}/src/f{n}.rs"}}}}]}}}}"#, "\n",
-                r#"{{"type":"message","id":"c{n}","parentId":"b{n}","timestamp":"{t2}","message":{{"role":"toolResult","toolCallId":"t{n}","toolName":"read","isError":false,"content":[{{"type":"text","text":"{r}"}}]}}}}"#, "\n",
-                r#"{{"type":"message","id":"d{n}","parentId":"c{n}","timestamp":"{t3}","message":{{"role":"assistant","model":"m","usage":{{"input":900,"output":90}},"content":[{{"type":"text","text":"{q}"}}]}}}}"#, "\n",
+                r#"{{"type":"message","id":"a{n}","parentId":{parent},"timestamp":"{t0}","message":{{"role":"user","content":[{{"type":"text","text":"{p}"}}]}}}}"#,
+                "\n",
+                r#"{{"type":"message","id":"b{n}","parentId":"a{n}","timestamp":"{t1}","message":{{"role":"assistant","model":"m","usage":{{"input":500,"output":20}},"content":[{{"type":"text","text":"{s}"}},{{"type":"toolCall","id":"t{n}","name":"read","arguments":{{"path":"{cwd}/src/f{n}.rs"}}}}]}}}}"#,
+                "\n",
+                r#"{{"type":"message","id":"c{n}","parentId":"b{n}","timestamp":"{t2}","message":{{"role":"toolResult","toolCallId":"t{n}","toolName":"read","isError":false,"content":[{{"type":"text","text":"{r}"}}]}}}}"#,
+                "\n",
+                r#"{{"type":"message","id":"d{n}","parentId":"c{n}","timestamp":"{t3}","message":{{"role":"assistant","model":"m","usage":{{"input":900,"output":90}},"content":[{{"type":"text","text":"{q}"}}]}}}}"#,
+                "\n",
             ),
-            n = n, parent = parent, cwd = cwd, t0 = t(0), t1 = t(2), t2 = t(3), t3 = t(5),
-            p = text(0, 200), s = text(1, 60), r = text(2, 3_000), q = text(3, 600),
+            n = n,
+            parent = parent,
+            cwd = cwd,
+            t0 = t(0),
+            t1 = t(2),
+            t2 = t(3),
+            t3 = t(5),
+            p = text(0, 200),
+            s = text(1, 60),
+            r = text(2, 3_000),
+            q = text(3, 600),
         )
     })?;
     out.flush().map(|()| written)
@@ -205,14 +233,28 @@ fn copilot(home: &Path, subject: &Subject, bytes: u64) -> io::Result<u64> {
         let t = |plus: i64| iso(at + plus * 1000);
         format!(
             concat!(
-                r#"{{"type":"user.message","id":"a{n}","timestamp":"{t0}","data":{{"content":"{p}"}}}}"#, "\n",
-                r#"{{"type":"assistant.message","id":"b{n}","timestamp":"{t1}","data":{{"messageId":"m{n}","content":"{s}","outputTokens":9,"model":"g","toolRequests":[{{"toolCallId":"t{n}","name":"view","arguments":{{"path":"{cwd}/src/f{n}.rs"}}}}]}}}}"#, "\n",
-                r#"{{"type":"tool.execution_start","id":"c{n}","timestamp":"{t2}","data":{{"toolCallId":"t{n}","toolName":"view","arguments":{{"path":"{cwd}/src/f{n}.rs"}}}}}}"#, "\n",
-                r#"{{"type":"tool.execution_complete","id":"d{n}","timestamp":"{t3}","data":{{"toolCallId":"t{n}","success":true,"result":{{"content":"{r}"}}}}}}"#, "\n",
-                r#"{{"type":"assistant.message","id":"e{n}","timestamp":"{t4}","data":{{"messageId":"q{n}","content":"{q}","outputTokens":90,"model":"g"}}}}"#, "\n",
+                r#"{{"type":"user.message","id":"a{n}","timestamp":"{t0}","data":{{"content":"{p}"}}}}"#,
+                "\n",
+                r#"{{"type":"assistant.message","id":"b{n}","timestamp":"{t1}","data":{{"messageId":"m{n}","content":"{s}","outputTokens":9,"model":"g","toolRequests":[{{"toolCallId":"t{n}","name":"view","arguments":{{"path":"{cwd}/src/f{n}.rs"}}}}]}}}}"#,
+                "\n",
+                r#"{{"type":"tool.execution_start","id":"c{n}","timestamp":"{t2}","data":{{"toolCallId":"t{n}","toolName":"view","arguments":{{"path":"{cwd}/src/f{n}.rs"}}}}}}"#,
+                "\n",
+                r#"{{"type":"tool.execution_complete","id":"d{n}","timestamp":"{t3}","data":{{"toolCallId":"t{n}","success":true,"result":{{"content":"{r}"}}}}}}"#,
+                "\n",
+                r#"{{"type":"assistant.message","id":"e{n}","timestamp":"{t4}","data":{{"messageId":"q{n}","content":"{q}","outputTokens":90,"model":"g"}}}}"#,
+                "\n",
             ),
-            n = n, cwd = cwd, t0 = t(0), t1 = t(1), t2 = t(2), t3 = t(3), t4 = t(5),
-            p = text(0, 200), s = text(1, 60), r = text(2, 3_000), q = text(3, 600),
+            n = n,
+            cwd = cwd,
+            t0 = t(0),
+            t1 = t(1),
+            t2 = t(2),
+            t3 = t(3),
+            t4 = t(5),
+            p = text(0, 200),
+            s = text(1, 60),
+            r = text(2, 3_000),
+            q = text(3, 600),
         )
     })?;
     out.flush().map(|()| written)
@@ -230,7 +272,9 @@ fn grok(home: &Path, subject: &Subject, bytes: u64) -> io::Result<u64> {
     };
     let written = turns(&mut out, subject, bytes, |n, at, text| {
         let said = |kind: &str, text: String| {
-            format!(r#"{{"sessionUpdate":"{kind}","content":{{"type":"text","text":"{text}"}}}}"#)
+            format!(
+                r#"{{"sessionUpdate":"{kind}","content":{{"type":"text","text":"{text}"}},"_meta":{{"modelId":"m"}}}}"#
+            )
         };
         [
             update(at, &said("user_message_chunk", text(0, 200))),

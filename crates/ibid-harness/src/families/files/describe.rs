@@ -14,8 +14,9 @@ use memchr::memmem::Finder;
 use super::{FilesBody, FilesHarness, SessionFile, read_body};
 use crate::core::{Class, CodecError, Common, Context, Discovered, Listed, StoreError, Transcript};
 
-/// How much of each end of a long transcript is read.
-const END_BYTES: u64 = 64 << 10;
+/// How much of each end of a long transcript is read: little at first, and more where that leaves
+/// out what a list shows.
+const END_BYTES: [u64; 2] = [16 << 10, 64 << 10];
 
 /// Describes a session. Of a long transcript only the lines at both ends and those between with one
 /// of the harness's needles are read, unless they leave out what a list shows.
@@ -23,7 +24,8 @@ const END_BYTES: u64 = 64 << 10;
 /// # Errors
 /// When a file of it cannot be read.
 pub fn describe<H: FilesHarness>(listed: &Listed, context: &Context<'_>) -> Result<Discovered, StoreError> {
-    if let Some(ends) = Ends::read::<H>(listed, context.limits)? {
+    for end_bytes in END_BYTES {
+        let Some(ends) = Ends::read::<H>(listed, end_bytes, context.limits)? else { continue };
         let transcript: Transcript<H> = Transcript { id: H::id(&ends.body), body: ends.body.clone() };
         if let Ok(mut common) = H::to_common(&transcript)
             && ends.are_enough(&common)
@@ -88,8 +90,12 @@ struct Ends {
 
 impl Ends {
     /// None when no transcript of the session is long.
-    fn read<H: FilesHarness>(listed: &Listed, limits: &Limits) -> Result<Option<Ends>, StoreError> {
-        if listed.bytes <= 2 * END_BYTES {
+    fn read<H: FilesHarness>(
+        listed: &Listed,
+        end_bytes: u64,
+        limits: &Limits,
+    ) -> Result<Option<Ends>, StoreError> {
+        if listed.bytes <= 2 * end_bytes {
             return Ok(None);
         }
         let mut ends = Ends { body: FilesBody::default(), shortened: Vec::new() };
@@ -97,8 +103,9 @@ impl Ends {
             let lines = place.path.extension().is_some_and(|ending| ending == "jsonl");
             let (document, stamp) = match (place.role, FileStamp::at(&place.path)?) {
                 (_, None) => continue,
-                (CarrierRole::Transcript, Some(stamp)) if lines && stamp.size > 2 * END_BYTES => {
-                    let Some((bytes, tail)) = ends_of::<H>(&place.path, stamp.size, limits)? else {
+                (CarrierRole::Transcript, Some(stamp)) if lines && stamp.size > 2 * end_bytes => {
+                    let Some((bytes, tail)) = ends_of::<H>(&place.path, (stamp.size, end_bytes), limits)?
+                    else {
                         return Ok(None);
                     };
                     ends.shortened.push((u32::try_from(ends.body.files.len()).unwrap_or(u32::MAX), tail));
@@ -141,25 +148,25 @@ impl Ends {
 /// since it is compressed.
 fn ends_of<H: FilesHarness>(
     path: &Path,
-    size: u64,
+    (size, end_bytes): (u64, u64),
     limits: &Limits,
 ) -> Result<Option<(Vec<u8>, u64)>, StoreError> {
     match H::NEEDLES {
-        [] => both_ends(path, size),
-        needles => ends_and_needles(path, size, needles, limits),
+        [] => both_ends(path, size, end_bytes),
+        needles => ends_and_needles(path, (size, end_bytes), needles, limits),
     }
 }
 
 /// The whole lines of both ends, without what is between.
-fn both_ends(path: &Path, size: u64) -> Result<Option<(Vec<u8>, u64)>, StoreError> {
+fn both_ends(path: &Path, size: u64, end_bytes: u64) -> Result<Option<(Vec<u8>, u64)>, StoreError> {
     let (mut file, _) = file::open(path)?;
     let mut read = |at: u64| -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         file.seek(SeekFrom::Start(at))?;
-        Read::by_ref(&mut file).take(END_BYTES).read_to_end(&mut bytes)?;
+        Read::by_ref(&mut file).take(end_bytes).read_to_end(&mut bytes)?;
         Ok(bytes)
     };
-    let ends = read(0).and_then(|head| Ok((head, read(size.saturating_sub(END_BYTES))?)));
+    let ends = read(0).and_then(|head| Ok((head, read(size.saturating_sub(end_bytes))?)));
     let (mut bytes, tail) = ends.map_err(|error| CarrierError::io(path, error))?;
     let end_of_head = bytes.iter().rposition(|byte| *byte == b'\n');
     let begin_of_tail = tail.iter().position(|byte| *byte == b'\n');
@@ -177,7 +184,7 @@ fn both_ends(path: &Path, size: u64) -> Result<Option<(Vec<u8>, u64)>, StoreErro
 /// The lines of both ends, and those between with a needle.
 fn ends_and_needles(
     path: &Path,
-    size: u64,
+    (size, end_bytes): (u64, u64),
     needles: &[&str],
     limits: &Limits,
 ) -> Result<Option<(Vec<u8>, u64)>, StoreError> {
@@ -188,7 +195,7 @@ fn ends_and_needles(
     let mut last = 0;
     while let Some(line) = scanner.next()? {
         last = line.end;
-        let at_end = line.end.saturating_add(END_BYTES) >= size;
+        let at_end = line.end.saturating_add(end_bytes) >= size;
         if line.oversize {
             return Ok(None);
         }
@@ -196,7 +203,7 @@ fn ends_and_needles(
             tail.get_or_insert(bytes.len() as u64);
         }
         let named = || needles.iter().any(|needle| needle.find(line.bytes).is_some());
-        if at_end || line.start < END_BYTES || named() {
+        if at_end || line.start < end_bytes || named() {
             bytes.extend_from_slice(line.bytes);
             bytes.push(b'\n');
         }
@@ -218,11 +225,11 @@ mod tests {
             (0..5000).map(|n| format!("{{\"n\":{n},\"x\":\"{}\"}}\n", "é".repeat(n % 97))).collect();
         std::fs::write(&path, lines.concat()).unwrap();
         let size = path.metadata().unwrap().len();
-        let (bytes, tail) = both_ends(&path, size).unwrap().unwrap();
+        let (bytes, tail) = both_ends(&path, size, 64 << 10).unwrap().unwrap();
         let text = String::from_utf8(bytes).unwrap();
         assert!(text.starts_with(&lines[0]) && text.ends_with(&lines[4999]));
         assert!(text.split_inclusive('\n').all(|line| lines.iter().any(|known| known == line)));
-        assert!(text.len() as u64 <= 2 * END_BYTES && (tail as usize) < text.len());
+        assert!(text.len() <= 128 << 10 && (tail as usize) < text.len());
         assert!(text.as_bytes()[tail as usize - 1] == b'\n');
     }
 
@@ -231,10 +238,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.jsonl");
         std::fs::write(&path, format!("{{}}\n{}\n", "x".repeat(300 << 10))).unwrap();
-        assert!(both_ends(&path, path.metadata().unwrap().len()).unwrap().is_none());
+        assert!(both_ends(&path, path.metadata().unwrap().len(), 64 << 10).unwrap().is_none());
         let mut compressed = zstd::encode_all(&b"{}\n"[..], 1).unwrap();
         compressed.extend(std::iter::repeat_n(b'\n', 300 << 10));
         std::fs::write(&path, compressed).unwrap();
-        assert!(both_ends(&path, path.metadata().unwrap().len()).unwrap().is_none());
+        assert!(both_ends(&path, path.metadata().unwrap().len(), 64 << 10).unwrap().is_none());
     }
 }
