@@ -42,6 +42,15 @@ fn versions(harness: &dyn AnyHarness) -> Vec<String> {
     names
 }
 
+/// The home with these fixtures. What lies in a project lies in the home itself, which is one then.
+fn laid_out(home: Home, id: &str, version: &str) -> Home {
+    let project = format!("{id}/{version}/project");
+    match Home::fixtures().join(&project).is_dir() {
+        true => home.with_tree(&project, ""),
+        false => home.with(id, version),
+    }
+}
+
 /// The directory that most of its sessions are of; the home when none says.
 fn workspace(harness: &'static dyn AnyHarness, home: &Home) -> PathBuf {
     let machine = Surroundings::isolated(home.path()).in_project(home.path());
@@ -73,7 +82,7 @@ fn every_platform_is_told_with_sessions_without_a_store_and_with_a_broken_one() 
     let everything = || {
         platforms().into_iter().fold(Home::new(), |home, (_, harness)| {
             let id = harness.declaration().id.as_str();
-            versions(harness).iter().fold(home, |home, version| home.with(id, version))
+            versions(harness).iter().fold(home, |home, version| laid_out(home, id, version))
         })
     };
     println!(
@@ -82,7 +91,7 @@ fn every_platform_is_told_with_sessions_without_a_store_and_with_a_broken_one() 
     );
     for (name, harness) in platforms() {
         for version in versions(harness) {
-            let home = Home::new().with(harness.declaration().id.as_str(), &version);
+            let home = laid_out(Home::new(), harness.declaration().id.as_str(), &version);
             let project = workspace(harness, &home);
             let before = home.snapshot();
             let found = discover(&home, &project);
@@ -107,23 +116,25 @@ fn every_platform_is_told_with_sessions_without_a_store_and_with_a_broken_one() 
             );
 
             let all = everything();
-            let whole = discover(&all, "/home/dev/demo");
-            let machine = Surroundings::isolated(all.path()).in_project("/home/dev/demo");
-            for root in harness.roots(&machine).iter().filter(|root| root.path.exists()) {
+            // One that keeps sessions in the project is asked about the home as a project.
+            let roots =
+                |project: &Path| harness.roots(&Surroundings::isolated(all.path()).in_project(project));
+            let inside = |project: &Path| roots(project).iter().any(|root| root.path.starts_with(all.path()));
+            let demo = Path::new("/home/dev/demo");
+            let asked = if inside(demo) { demo } else { all.path() };
+            let whole = discover(&all, asked);
+            for root in roots(asked).iter().filter(|root| root.path.exists()) {
                 if root.path.is_dir() {
                     std::fs::remove_dir_all(&root.path).unwrap();
                 }
                 std::fs::write(&root.path, "broken").unwrap();
             }
-            let broken = discover(&all, "/home/dev/demo");
-            let inside_home = harness.roots(&machine).iter().any(|root| root.path.starts_with(all.path()));
-            if inside_home {
-                let told = provider(&broken, name);
-                assert!(
-                    told.status == ProviderStatus::Error || told.unreadable > 0,
-                    "{name}: a store that cannot be read is no absent one: {told:?}"
-                );
-            }
+            let broken = discover(&all, asked);
+            let told = provider(&broken, name);
+            assert!(
+                told.status == ProviderStatus::Error || told.unreadable > 0,
+                "{name}: a store that cannot be read is no absent one: {told:?}"
+            );
             for (other, _) in platforms().iter().filter(|(other, _)| *other != name) {
                 assert_eq!(provider(&broken, other), provider(&whole, other), "{other} beside {name}");
             }
