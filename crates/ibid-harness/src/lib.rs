@@ -44,23 +44,24 @@ pub use core::{
     discover, listed_at, proven, proven_to_be_read, resolve,
 };
 
-/// Every harness, in the order in which lists name them. Adding one is a folder and a line here.
+/// Every harness, in the order in which lists name them: those that are written first, then those
+/// that are only read, by name, then the documents. Adding one is a folder and a line here.
 static HARNESSES: &[&dyn AnyHarness] = &[
     &core::Erased::<claude_code::ClaudeCode>::new(),
     &core::Erased::<codex::Codex>::new(),
-    &core::Erased::<dsh::Dsh>::new(),
-    &core::Erased::<harness_run::HarnessRun>::new(),
-    &core::Erased::<qoder::Qoder>::new(),
     &core::Erased::<cowork::Cowork>::new(),
     &core::Erased::<opencode::OpenCode>::new(),
     &core::Erased::<pi::Pi>::new(),
-    &core::Erased::<grok::Grok>::new(),
+    &core::Erased::<augment::Augment>::new(),
     &core::Erased::<copilot::Copilot>::new(),
     &core::Erased::<cursor::Cursor>::new(),
-    &core::Erased::<augment::Augment>::new(),
-    &core::Erased::<workbuddy::WorkBuddy>::new(),
+    &core::Erased::<dsh::Dsh>::new(),
+    &core::Erased::<grok::Grok>::new(),
+    &core::Erased::<harness_run::HarnessRun>::new(),
     &core::Erased::<kimi::Kimi>::new(),
+    &core::Erased::<qoder::Qoder>::new(),
     &core::Erased::<qwen::Qwen>::new(),
+    &core::Erased::<workbuddy::WorkBuddy>::new(),
     &core::Erased::<simple::Simple>::new(),
     &core::Erased::<ibid_json::IbidJson>::new(),
 ];
