@@ -7,6 +7,10 @@ import process from 'node:process';
 import { createRustEvidenceHost } from '@ibid/evidence';
 
 const [executable, workspace = '.'] = process.argv.slice(2);
+if (executable === undefined) {
+  console.error('Which evidence host? node example/sessions.mjs path/to/harness-evidence-host [project]');
+  process.exit(2);
+}
 const host = createRustEvidenceHost({ executable });
 try {
   const { sessions, providers, observations } = await host.discover({ workspace: path.resolve(workspace) });

@@ -208,6 +208,15 @@ describe.skipIf(!DRIVER)(NAME, () => {
     ]);
   });
 
+  test('the example without a host says what it needs', async () => {
+    const example = fileURLToPath(new URL('../example/sessions.mjs', import.meta.url));
+    const child = spawn(process.execPath, [example], { stdio: ['ignore', 'ignore', 'pipe'] });
+    children.push(child);
+    let said = '';
+    for await (const piece of child.stderr) said += piece;
+    expect(said).toBe('Which evidence host? node example/sessions.mjs path/to/harness-evidence-host [project]\n');
+  });
+
   test('parameters that make no sense are a call error, and the host goes on', async () => {
     const host = open();
     for (const params of [{}, { workspace: 7 }, { workspace: home.workspace, maxSessions: 'all' }]) {
