@@ -137,7 +137,9 @@ fn a_directory_that_becomes_a_link_meanwhile_never_leads_out() {
         });
         let begin = Instant::now();
         let mut kept = 0;
-        while begin.elapsed() < Duration::from_secs(1) {
+        // On a busy machine a second may pass in which no look falls on the directory itself.
+        let more = |kept: i32| kept == 0 && begin.elapsed() < Duration::from_secs(60);
+        while begin.elapsed() < Duration::from_secs(1) || more(kept) {
             for path in observed(&root, &["dir/secret.txt", "dir/kept.md"]) {
                 assert_eq!(path, "dir/kept.md");
                 kept += 1;
