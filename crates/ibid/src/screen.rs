@@ -47,8 +47,11 @@ impl Screen {
         if !io::stdout().is_terminal() {
             return None;
         }
-        let (columns, _) = terminal_size::terminal_size()?;
-        Some(usize::from(columns.0).max(40))
+        // Some terminals do not know how wide they are.
+        match terminal_size::terminal_size()?.0.0 {
+            0 => Some(80),
+            columns => Some(usize::from(columns).max(40)),
+        }
     }
 
     /// Writes text. Whether anybody is still reading.

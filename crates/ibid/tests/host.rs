@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use crate::common::{Home, Run, Value, command, home};
+use crate::common::{Home, Run, Value, command, home, ibid};
 
 /// Runs `ibid host` on these lines to its end.
 fn host(mut command: Command, lines: &[&str]) -> Run {
@@ -71,4 +71,15 @@ fn a_frame_that_cannot_be_trusted_ends_the_evidence_host_with_1() {
     let run = host(in_home(&home), &["nonsense"]).ends(1);
     assert_eq!(run.stdout, "");
     assert_eq!(run.stderr, "[evidence-host] malformed request frame: not a JSON object\n");
+}
+
+#[test]
+fn the_help_has_a_line_to_try() {
+    let help = ibid(&home(), ["help", "host"]).ends(0).stdout;
+    let line = help.lines().find(|line| line.contains("echo")).unwrap();
+    let request = line.split('\'').nth(1).unwrap();
+    assert_eq!(
+        answers(&host(in_home(&home()), &[request]).ends(0))[0]["result"]["protocol"],
+        ibid_evidence::PROTOCOL
+    );
 }

@@ -229,3 +229,11 @@ fn a_reader_that_goes_away_is_no_failure() {
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+#[test]
+fn an_empty_list_says_where_to_look() {
+    let none = ibid(&Home::new(), ["list"]).ends(1).stderr;
+    assert!(none.contains("`ibid doctor` shows where Ibid has looked"), "{none}");
+    let elsewhere = ibid(&home(), ["list", "--cwd", "/nowhere/at/all"]).ends(1).stderr;
+    assert!(elsewhere.contains("No session matches; `ibid list` without options"), "{elsewhere}");
+}

@@ -67,7 +67,7 @@ const DIRECTORY_COLUMNS: usize = 48;
 /// How many columns of a title a list shows at most.
 const TITLE_COLUMNS: usize = 80;
 
-/// How many characters of an id a list shows at least.
+/// How many characters of an id a list shows at least, behind a [`word`].
 const ID_CHARS: usize = 8;
 
 /// How many characters of what tells a subagent from its siblings a list shows at least.
@@ -147,13 +147,21 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     } else {
         output::print(&text(&sessions))?;
         if sessions.is_empty() {
-            output::note("no session matches");
+            output::note(nothing(discoveries.iter().any(|discovery| !discovery.sessions.is_empty())));
         }
         if let Some(sentence) = unread.sentence() {
             output::note(&format!("{}{sentence}", if sessions.is_empty() { "" } else { "\n" }));
         }
     }
     Ok(if sessions.is_empty() { Exit::NothingFound } else { Exit::Done })
+}
+
+/// What a person is told when there is no session to show.
+fn nothing(others: bool) -> &'static str {
+    match others {
+        true => "No session matches; `ibid list` without options shows those of every directory and time.",
+        false => "No session was found; `ibid doctor` shows where Ibid has looked for them.",
+    }
 }
 
 /// The sessions to show, newest first. A subagent whose parent is there is folded under it.
@@ -263,7 +271,7 @@ fn names(sessions: &[Shown<'_>]) -> Vec<String> {
     let name = |((session, _), (whole, part)): (&Shown<'_>, &(&str, Option<&str>))| {
         let short =
             |text: &str, length: usize| -> String { output::clean_line(text).chars().take(length).collect() };
-        let head = short(whole, wholes.length(whole).max(ID_CHARS));
+        let head = short(whole, wholes.length(whole).max(word(whole) + ID_CHARS));
         let Some(part) = part else { return format!("{}:{head}", session.reference.harness) };
         let siblings = ids.iter().filter(|(other, _)| other == whole).filter_map(|(_, part)| *part);
         let tail = short(part, Sorted::of(siblings).length(part).max(PART_CHARS));
@@ -271,6 +279,17 @@ fn names(sessions: &[Shown<'_>]) -> Vec<String> {
         format!("{}:{head}{cut}/{tail}", session.reference.harness)
     };
     sessions.iter().zip(&ids).map(name).collect()
+}
+
+/// The characters of the word that every id of some harnesses begins with (`session_`, `ses_`), which
+/// tells none from another.
+fn word(id: &str) -> usize {
+    match id.split_once('_') {
+        Some((word, rest)) if !rest.is_empty() && word.chars().all(|c| c.is_ascii_lowercase()) => {
+            word.len() + 1
+        }
+        _ => 0,
+    }
 }
 
 /// An id, before and behind its slash.
@@ -319,6 +338,15 @@ fn time(text: &str, end_of_day: bool) -> Result<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_word_that_every_id_begins_with_does_not_count() {
+        assert_eq!(word("session_4f1c2d3e-aaaa"), "session_".len());
+        assert_eq!(word("ses_dd3550"), "ses_".len());
+        assert_eq!(word("01a22cab-7920-70_x"), 0);
+        assert_eq!(word("session_"), 0);
+        assert_eq!(word("plain"), 0);
+    }
 
     #[test]
     fn what_is_cut_fits_on_the_terminal() {
