@@ -440,6 +440,36 @@ fn undone_turns_are_another_branch() {
 }
 
 #[test]
+fn the_news_that_a_subagent_has_ended_is_no_prompt_though_it_has_a_number() {
+    let news =
+        "<system-reminder>\\nWhile you were idle, 1 background subagent completed\\n</system-reminder>";
+    let updates = prompt(0, "one")
+        + &chunk("agent_message_chunk", "1")
+        + &update(&format!(
+            r#"{{"sessionUpdate":"user_message_chunk","content":{{"type":"text","text":"{news}"}},"_meta":{{"promptIndex":1,"hideFromScrollback":true}}}}"#
+        ))
+        + &chunk("agent_message_chunk", "noted")
+        + &prompt(2, "two");
+    let chat = format!(
+        r#"{{"type":"user","prompt_index":0,"content":[{{"type":"text","text":"<user_query>\none\n</user_query>"}}]}}
+{{"type":"assistant","content":"1"}}
+{{"type":"user","synthetic_reason":"subagent_completed","prompt_index":1,"content":[{{"type":"text","text":"{news}"}}]}}
+{{"type":"assistant","content":"noted"}}
+{{"type":"user","prompt_index":2,"content":[{{"type":"text","text":"<user_query>\ntwo\n</user_query>"}}]}}
+"#
+    );
+    let both = [("updates.jsonl", updates.as_str()), ("chat_history.jsonl", chat.as_str())];
+    for files in [&both[..], &both[..1], &both[1..]] {
+        let session = session("%2Fw%2Fdemo", files).read("g-1").session;
+        assert_eq!(prompts(&session), ["one", "two"], "{files:?}");
+        let put_in: Vec<&Message> =
+            session.messages.iter().filter(|message| message.origin == Origin::Harness).collect();
+        assert_eq!(put_in.len(), 1, "{files:?}");
+        assert!(said(put_in[0]).contains("While you were idle"), "{files:?}");
+    }
+}
+
+#[test]
 fn a_turn_that_was_stopped_or_failed_says_so() {
     let lines = prompt(0, "one")
         + &chunk("agent_message_chunk", "1")

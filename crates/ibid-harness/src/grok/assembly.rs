@@ -317,9 +317,12 @@ fn add_from_chat(chat: &Chat, turns: &mut Turns) {
                 continue;
             }
             Row::User(row) => {
-                let known = row.index.filter(|_| row.synthetic.is_none());
-                match known.and_then(|index| turns.prompts.get(&index)) {
-                    Some(at) => Some(*at),
+                let known = row.index.and_then(|index| turns.prompts.get(&index)).copied();
+                let put_in = |at: &usize| {
+                    turns.messages.get(*at).is_some_and(|message| message.origin == Origin::Harness)
+                };
+                match known.filter(|at| row.synthetic.is_none() || put_in(at)) {
+                    Some(at) => Some(at),
                     None => {
                         let origin = author_of(row, Origin::Person).unwrap_or_else(|| {
                             let blocks = content(row, Origin::Person);

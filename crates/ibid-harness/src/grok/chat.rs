@@ -3,7 +3,7 @@
 //! It is no full record: a compaction replaces it (measured, 1.0.41). It has what `updates.jsonl`
 //! lacks: the instructions, what the program puts in, arguments as the model wrote them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ibid_carrier::jsonl::{Item, Records};
 use ibid_model::{Block, Json, ProviderToken, ResultPart, Text, Thinking, TokenUse};
@@ -123,6 +123,9 @@ pub(super) struct Chat {
     calls: HashMap<Text, (usize, usize)>,
     /// The row of a result by the id of its call.
     results: HashMap<Text, usize>,
+    /// The numbers of prompts, and whether the program put them in by itself, such as the news that a
+    /// subagent has ended (1.0.41 counts them like those of the person).
+    prompts: HashMap<u64, bool>,
 }
 
 impl Chat {
@@ -138,6 +141,9 @@ impl Chat {
                 }
                 Row::Result { call, .. } => {
                     chat.results.insert(call.clone(), at);
+                }
+                Row::User(UserRow { index: Some(index), synthetic, .. }) => {
+                    *chat.prompts.entry(*index).or_insert(true) &= synthetic.is_some();
                 }
                 _ => {}
             }
@@ -168,12 +174,13 @@ impl Chat {
         }
     }
 
-    /// The numbers of the prompts in it.
-    pub(super) fn prompts(&self) -> std::collections::HashSet<u64> {
-        let index = |(.., row): &(Place, u64, Row)| match row {
-            Row::User(UserRow { index, synthetic: None, .. }) => *index,
-            _ => None,
-        };
-        self.rows.iter().filter_map(index).collect()
+    /// Whether the program put the prompt of this number in by itself; none when it is not there.
+    pub(super) fn put_in(&self, index: u64) -> Option<bool> {
+        self.prompts.get(&index).copied()
+    }
+
+    /// The numbers of the person's prompts in it.
+    pub(super) fn prompts(&self) -> HashSet<u64> {
+        self.prompts.iter().filter(|(_, put_in)| !**put_in).map(|(index, _)| *index).collect()
     }
 }

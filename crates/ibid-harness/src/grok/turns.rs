@@ -206,7 +206,11 @@ impl<'a> Reader<'a> {
                 // The conversation goes on from before the prompt that this one takes the place of.
                 self.tip.clone_from(&undone.parent);
             }
-            let open = self.begin(Role::User, self.author, update, place);
+            // The other log says whether somebody typed it; what nobody did is hidden from the screen (1.0.41).
+            let hidden = meta.read_as::<bool>("hideFromScrollback") == Some(true);
+            let put_in = index.and_then(|index| self.chat.put_in(index)).unwrap_or(hidden);
+            let author = if put_in { Origin::Harness } else { self.author };
+            let open = self.begin(Role::User, author, update, place);
             open.index = index;
             let at = open.at;
             self.turn = at;
