@@ -104,6 +104,7 @@ impl Cache {
         match outcome {
             Ok(status) if status.success() => {
                 fs::remove_file(&said)?;
+                links_follow(&unfinished, &unfinished)?;
                 fs::rename(&unfinished, &place).with_context(|| place.display().to_string())?;
                 Ok(installed)
             }
@@ -122,6 +123,46 @@ impl Cache {
                     Some(format!("the package registry is too slow (npm install {wanted}: {error:#})"));
                 bail!("npm install {wanted}: {error:#}")
             }
+        }
+    }
+}
+
+/// Makes links relative that name a place in the root by its whole path: the root gets another
+/// name, and another place in a sandbox. What OpenCode 1.0.152 runs when it is installed makes such a link.
+fn links_follow(root: &Path, folder: &Path) -> Result<()> {
+    for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())?.flatten() {
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        if kind.is_dir() {
+            links_follow(root, &path)?;
+        } else if kind.is_symlink()
+            && let Ok(inner) = fs::read_link(&path)?.strip_prefix(root)
+        {
+            let up = folder.strip_prefix(root)?.components().map(|_| "..");
+            let relative = up.collect::<PathBuf>().join(inner);
+            fs::remove_file(&path)?;
+            rustix::fs::symlink(&relative, &path)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_by_its_whole_path_leads_there_when_the_folder_has_another_name() {
+        let cache = tempfile::tempdir().unwrap();
+        let (from, to) = (cache.path().join("unfinished"), cache.path().join("program-1.0"));
+        fs::create_dir_all(from.join("deep/bin")).unwrap();
+        fs::write(from.join("program"), "").unwrap();
+        rustix::fs::symlink(from.join("program"), from.join("deep/bin/program")).unwrap();
+        rustix::fs::symlink("../../program", from.join("deep/bin/relative")).unwrap();
+        links_follow(&from, &from).unwrap();
+        fs::rename(&from, &to).unwrap();
+        for name in ["program", "relative"] {
+            let found = fs::canonicalize(to.join("deep/bin").join(name)).unwrap();
+            assert_eq!(found, fs::canonicalize(to.join("program")).unwrap(), "{name}");
         }
     }
 }
