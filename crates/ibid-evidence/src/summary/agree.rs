@@ -91,7 +91,11 @@ fn the_summaries_of_all_fixtures_count_what_a_full_load_counts() {
         let id = harness.declaration().id.as_str();
         for version in std::fs::read_dir(Home::fixtures().join(id)).unwrap().flatten() {
             if version.path().is_dir() {
-                let home = Home::new().with(id, &version.file_name().into_string().unwrap());
+                let project = version.path().join("project");
+                let home = match project.is_dir() {
+                    true => Home::new().with_tree(project.to_str().unwrap(), ""),
+                    false => Home::new().with(id, &version.file_name().into_string().unwrap()),
+                };
                 let (sessions, differences) = in_home(home.path());
                 assert!(sessions > 0, "{id} {version:?}");
                 assert!(differences.is_empty(), "{}", differences.join("\n"));
