@@ -237,3 +237,14 @@ fn an_empty_list_says_where_to_look() {
     let elsewhere = ibid(&home(), ["list", "--cwd", "/nowhere/at/all"]).ends(1).stderr;
     assert!(elsewhere.contains("No session matches; `ibid list` without options"), "{elsewhere}");
 }
+
+#[test]
+fn a_subagent_that_does_not_name_its_parent_is_folded_all_the_same() {
+    let home = Home::new().with("grok", "1.0.41");
+    let folded = ibid(&home, ["list", "--json"]).ends(0).json();
+    let sessions = folded["sessions"].as_array().unwrap();
+    assert!(sessions.iter().all(|session| session["class"] == "session"), "{folded}");
+    assert_eq!(sessions.iter().filter(|session| session["subagents"] == 1).count(), 1);
+    let all = ibid(&home, ["list", "--all", "--json"]).ends(0).json();
+    assert_eq!(all["sessions"].as_array().unwrap().len(), sessions.len() + 1);
+}

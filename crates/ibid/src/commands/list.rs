@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, bail};
-use ibid_harness::{AnyHarness, Class, Discovered, Discovery};
+use ibid_harness::{AnyHarness, Class, Discovered, Discovery, HarnessId, Reference};
 use ibid_model::{CarrierInfo, Finding, SessionId, Timestamp};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -122,7 +122,7 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     let until = arguments.until.as_deref().map(|text| time(text, true)).transpose()?;
     let discoveries = machine.discover(&harnesses);
     let unread = Unread::of(&discoveries);
-    let mut sessions = shown(&discoveries, arguments.all);
+    let mut sessions = shown(machine, &discoveries, arguments.all);
     sessions.retain(|(session, _)| {
         workspace.as_ref().is_none_or(|workspace| workspace.holds(session))
             && since.is_none_or(|since| session.meta.updated.is_some_and(|at| at >= since))
@@ -165,15 +165,16 @@ fn nothing(others: bool) -> &'static str {
 }
 
 /// The sessions to show, newest first. A subagent whose parent is there is folded under it.
-fn shown(discoveries: &[Discovery], all: bool) -> Vec<Shown<'_>> {
+fn shown<'a>(machine: &Machine, discoveries: &'a [Discovery], all: bool) -> Vec<Shown<'a>> {
     let sessions = || discoveries.iter().flat_map(|d| &d.sessions).filter(|session| is_listed(session));
-    let key = |session: &Discovered, id: &SessionId| (session.reference.harness, id.clone());
-    let ids: HashSet<_> = sessions().map(|session| key(session, &session.id)).collect();
-    let mut subagents: HashMap<_, usize> = HashMap::new();
+    let ids: HashSet<Key<'_>> = sessions().map(|session| key(session, &session.id)).collect();
+    let started = started(machine, sessions);
+    let mut subagents: HashMap<Key<'_>, usize> = HashMap::new();
     let mut shown: Vec<&Discovered> = Vec::new();
     for session in sessions() {
-        let parent = session.lineage.iter().find_map(|lineage| lineage.parent.as_ref());
-        match parent.map(|parent| key(session, parent)) {
+        let parent = parent(session).map(|parent| key(session, parent));
+        let parent = parent.or_else(|| started.get(&session.reference).copied());
+        match parent {
             Some(parent) if session.class == Class::Sidecar && ids.contains(&parent) => {
                 *subagents.entry(parent).or_default() += 1;
                 if all {
@@ -188,6 +189,35 @@ fn shown(discoveries: &[Discovery], all: bool) -> Vec<Shown<'_>> {
     shown.into_iter().map(|session| (session, count(session))).collect()
 }
 
+/// What a session is told apart by.
+type Key<'a> = (HarnessId, &'a SessionId);
+
+fn key<'a>(session: &Discovered, id: &'a SessionId) -> Key<'a> {
+    (session.reference.harness, id)
+}
+
+/// The parent that a session names.
+fn parent(session: &Discovered) -> Option<&SessionId> {
+    session.lineage.iter().find_map(|lineage| lineage.parent.as_ref())
+}
+
+/// The parents of subagents that do not name them (Grok's), as the parents' own files tell. Sessions
+/// of a harness are asked only where it has such subagents.
+fn started<'a, S: Iterator<Item = &'a Discovered>>(
+    machine: &Machine,
+    sessions: impl Fn() -> S,
+) -> HashMap<Reference, Key<'a>> {
+    let nameless = sessions().filter(|session| session.class == Class::Sidecar && parent(session).is_none());
+    let asked: HashSet<HarnessId> = nameless.map(|session| session.reference.harness).collect();
+    let mut started = HashMap::new();
+    for session in sessions().filter(|session| asked.contains(&session.reference.harness)) {
+        let Some(harness) = ibid_harness::find(session.reference.harness.as_str()) else { continue };
+        let children = harness.children(&session.reference, &machine.context());
+        started.extend(children.into_iter().map(|child| (child, key(session, &session.id))));
+    }
+    started
+}
+
 fn row<'a>((session, subagents): &Shown<'a>) -> SessionRow<'a> {
     let meta = &session.meta;
     SessionRow {
@@ -199,7 +229,7 @@ fn row<'a>((session, subagents): &Shown<'a>) -> SessionRow<'a> {
         model: meta.model.as_deref(),
         started: meta.started,
         updated: meta.updated,
-        parent: session.lineage.iter().find_map(|lineage| lineage.parent.as_ref()).map(SessionId::as_str),
+        parent: parent(session).map(SessionId::as_str),
         git_branch: meta.git_branch.as_deref(),
         version: meta.version.as_deref(),
         archived: meta.archived,
