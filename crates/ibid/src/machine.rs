@@ -106,6 +106,12 @@ impl Machine {
             Some(home) => {
                 let home =
                     std::path::absolute(home).with_context(|| format!("{} is no path", home.display()))?;
+                if !home.exists() {
+                    output::note(&format!(
+                        "There is no directory {} (the home that you named).",
+                        home.display()
+                    ));
+                }
                 Surroundings::isolated(home)
             }
             None => {
@@ -386,6 +392,12 @@ pub(crate) fn harness(name: &str) -> Result<&'static dyn AnyHarness> {
         let known: Vec<&str> = ibid_harness::all().iter().map(|h| h.declaration().id.as_str()).collect();
         format!("no harness is called {name}; there are {}", known.join(", "))
     })
+}
+
+/// The ids of the harnesses of which this holds, for a message that names the choice.
+pub(crate) fn ids_of(holds: impl Fn(&'static dyn AnyHarness) -> bool) -> String {
+    let ids = ibid_harness::all().iter().filter(|harness| holds(**harness));
+    ids.map(|harness| harness.declaration().id.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// What a look at the machine could not read.

@@ -231,3 +231,20 @@ fn another_document_of_the_same_shape_is_not_taken_for_the_one_before() {
     });
     assert_ne!(ids[0], ids[1]);
 }
+
+#[test]
+fn a_session_of_a_harness_that_is_only_read_goes_on_in_its_directory_alone() {
+    let home = Home::new().with("grok", "1.0.41");
+    let gone = in_dir(&home, home.path(), &["grok:01a22e02", "--no-launch"]).ends(2).stderr;
+    assert!(gone.contains("Grok goes on with this one in /home/sam/long-directory-name-00/"), "{gone}");
+    assert!(gone.contains("give --to one of claude-code, codex,"), "{gone}");
+    assert!(!gone.contains("it goes on in") && !gone.contains("grok,"), "{gone}");
+}
+
+#[test]
+fn no_session_is_carried_into_a_harness_that_is_only_read() {
+    let home = home();
+    let refused = in_dir(&home, home.path(), &[PI_TOOLS, "--to", "grok", "--no-launch"]).ends(2).stderr;
+    let expected = "Ibid reads sessions of Grok and does not write them; nothing was written; give --to one of claude-code,";
+    assert!(refused.contains(expected), "{refused}");
+}

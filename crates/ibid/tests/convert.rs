@@ -233,3 +233,12 @@ fn a_missing_directory_can_be_given() {
     assert!(run.stderr.contains("--cwd DIR"), "{}", run.stderr);
     ibid(&home, ["convert", file.to_str().unwrap(), "--to", "claude-code", "--cwd", "/home/dev/x"]).ends(0);
 }
+
+#[test]
+fn a_harness_that_is_only_read_is_refused_with_those_that_are_written() {
+    let refused = ibid(&home(), ["convert", PI_TOOLS, "--to", "grok"]).ends(2).stderr;
+    assert!(
+        refused.contains("does not write them; give --to one of claude-code, codex, cowork,"),
+        "{refused}"
+    );
+}

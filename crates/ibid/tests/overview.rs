@@ -1,4 +1,4 @@
-use crate::common::{Home, home, ibid};
+use crate::common::{Home, finish, home, ibid, program};
 
 #[test]
 fn each_agent_has_a_line_with_its_sessions() {
@@ -31,4 +31,16 @@ fn a_store_that_cannot_be_read_is_not_an_empty_one() {
 fn usage_mistakes_end_with_2() {
     let run = ibid(&Home::new(), ["lst"]).ends(2);
     assert!(run.stderr.contains("list"), "{}", run.stderr);
+}
+
+#[test]
+fn a_home_that_is_not_there_is_named() {
+    let home = Home::new();
+    let mut command = program();
+    command.arg("--home").arg(home.path().join("typo"));
+    let said = finish(command).ends(1).stderr;
+    assert!(
+        said.contains("There is no directory ") && said.contains("typo (the home that you named)"),
+        "{said}"
+    );
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
 use crate::launch::{Launch, is_on_path, template};
-use crate::machine::{Found, HarnessName, Machine, by_id, harness};
+use crate::machine::{Found, HarnessName, Machine, by_id, harness, ids_of};
 use crate::output;
 use crate::selection::SelectionArguments;
 use crate::transfer::{IdWish, Material, Transfer, Wishes, exists_already, prepare};
@@ -91,13 +91,8 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     };
     let to = wanted.unwrap_or(found.harness);
     let Some(command) = template(machine, to) else {
-        let able: Vec<&str> = ibid_harness::all()
-            .iter()
-            .filter(|harness| template(machine, **harness).is_some())
-            .map(|harness| harness.declaration().id.as_str())
-            .collect();
         let name = to.declaration().name;
-        bail!("{name} has no program that carries a session on; give --to one of {}", able.join(", "));
+        bail!("{name} has no program that carries a session on; give --to one of {}", able(machine));
     };
     // Looked up before anything is written: a conversion for a program that is not there is of no use.
     if let Some(program) = command.first().filter(|program| launches && !is_on_path(program)) {
@@ -106,8 +101,15 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
              set its command in config.toml, or print the command with --no-launch"
         );
     }
-    let cwd = directory(arguments, &found)?;
-    let target = if arguments.selection.is_default() && stays(machine, &found, to, &cwd) {
+    let (cwd, moved) = directory(arguments, &found)?;
+    let stays = arguments.selection.is_default() && stays(machine, &found, to, &cwd);
+    if !stays && !to.declaration().capabilities.write {
+        bail!(unwritten(machine, &found, to, &cwd));
+    }
+    if let Some(moved) = moved {
+        output::note(&moved);
+    }
+    let target = if stays {
         Target { id: found.session.id.clone(), reference: found.session.reference.clone(), transfer: None }
     } else {
         brought_over(machine, &found, to, &cwd, arguments)?
@@ -191,28 +193,51 @@ fn latest(machine: &Machine, wanted: Option<&'static dyn AnyHarness>) -> Result<
     Ok(Found { harness: by_id(session)?, session: (*session).clone(), name })
 }
 
-/// Where it goes on.
-fn directory(arguments: &Arguments, found: &Found) -> Result<PathBuf> {
+/// The harnesses that any session can be carried on in.
+fn able(machine: &Machine) -> String {
+    ids_of(|harness| harness.declaration().capabilities.write && template(machine, harness).is_some())
+}
+
+/// Why a session cannot go on in a harness that Ibid only reads, and what can be done.
+fn unwritten(machine: &Machine, found: &Found, to: &dyn AnyHarness, cwd: &Path) -> String {
+    let (declaration, session) = (to.declaration(), &found.session);
+    let why = match &session.meta.cwd {
+        _ if declaration.id != session.reference.harness => String::new(),
+        Some(own) if !Workspace::new(cwd).is_of(session) => {
+            let own = output::clean_line(own);
+            format!(", and {} goes on with this one in {own} alone", declaration.name)
+        }
+        _ => format!(", and {} goes on with this one only as it is, where it lies", declaration.name),
+    };
+    format!(
+        "Ibid reads sessions of {} and does not write them{why}; nothing was written; give --to one of {}",
+        declaration.name,
+        able(machine)
+    )
+}
+
+/// Where it goes on, and what a person is told when that is another directory than it was.
+fn directory(arguments: &Arguments, found: &Found) -> Result<(PathBuf, Option<String>)> {
     if let Some(cwd) = &arguments.cwd {
         let cwd = working_directory(cwd)?;
         if !cwd.is_dir() {
             bail!("{} is no directory", cwd.display());
         }
-        return Ok(cwd);
+        return Ok((cwd, None));
     }
     let recorded = found.session.meta.cwd.as_ref();
     if let Some(cwd) = recorded.map(|cwd| Path::new(cwd.as_str()))
         && cwd.is_dir()
     {
-        return Ok(cwd.to_owned());
+        return Ok((cwd.to_owned(), None));
     }
     let here = std::env::current_dir().context("the current directory is gone")?;
     let was = match recorded {
         Some(cwd) => format!("Its directory {} is gone", output::clean_line(cwd)),
         None => "Its directory is not known".to_owned(),
     };
-    output::note(&format!("{was}; it goes on in {}.", here.display()));
-    Ok(here)
+    let moved = format!("{was}; it goes on in {}.", here.display());
+    Ok((here, Some(moved)))
 }
 
 /// Whether the program finds the session as it is.

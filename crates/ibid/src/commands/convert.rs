@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use ibid_model::Text;
 
 use crate::exit::Exit;
-use crate::machine::{HarnessName, Machine, harness};
+use crate::machine::{HarnessName, Machine, harness, ids_of};
 use crate::output;
 use crate::selection::SelectionArguments;
 use crate::transfer::{IdWish, Material, Wishes, prepare, refusal};
@@ -88,7 +88,11 @@ impl TargetArguments {
         let to = harness(&self.to)?;
         let declaration = to.declaration();
         if !declaration.capabilities.write {
-            bail!("Ibid reads sessions of {} and does not write them", declaration.name);
+            bail!(
+                "Ibid reads sessions of {} and does not write them; give --to one of {}",
+                declaration.name,
+                ids_of(|harness| harness.declaration().capabilities.write)
+            );
         }
         let mut wishes = Wishes::of(to);
         wishes.out = self.out.as_deref().map(std::path::absolute).transpose()?;
