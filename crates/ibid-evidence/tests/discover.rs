@@ -338,6 +338,44 @@ fn damaged_sessions_are_counted_beside_those_that_could_be_read() {
     assert_eq!((claude.status, claude.reason), (ProviderStatus::NoEvidence, Some(Reason::Unreadable)));
 }
 
+// evidence defect 9
+#[test]
+fn a_session_of_which_nothing_can_be_read_is_counted_on_every_platform() {
+    let places = [
+        ("claude", ".claude/projects/-w-demo/00000000-0000-4000-8000-000000000001.jsonl"),
+        (
+            "codex",
+            ".codex/sessions/2026/09/01/rollout-2026-09-01T10-00-00-00000000-0000-4000-8000-000000000001.jsonl",
+        ),
+        ("copilot", ".copilot/session-state/00000000-0000-4000-8000-000000000001/events.jsonl"),
+        ("cursor", ".cursor/projects/w-demo/agent-transcripts/c-1/c-1.jsonl"),
+        ("grok", ".grok/sessions/%2Fw%2Fdemo/00000000-0000-4000-8000-000000000001/updates.jsonl"),
+        ("augment", ".augment/sessions/a-1.json"),
+        ("qwen", ".qwen/projects/-w-demo/chats/00000000-0000-4000-8000-000000000001.jsonl"),
+        (
+            "pi",
+            ".pi/agent/sessions/--w-demo--/2026-09-01T10-00-00-000Z_00000000-0000-4000-8000-000000000001.jsonl",
+        ),
+        ("kimi", ".kimi-code/sessions/wd_demo_982f58f316c7/session_1/agents/main/wire.jsonl"),
+        ("workbuddy", ".workbuddy/projects/w-demo/w-1.jsonl"),
+        ("dsh", ".dsh/sessions/--w-demo--/d-1/session.jsonl"),
+        ("qoder", ".qoder/projects/-w-demo/q-1.jsonl"),
+    ];
+    for content in [vec![0; 1000], b"no JSON\nat all\n".to_vec()] {
+        let home = places.iter().fold(Home::new(), |home, (_, place)| home.with_file(place, &content));
+        let discovery = discover(&home, "/w/demo");
+        for (name, _) in places {
+            let found = provider(&discovery, name);
+            assert_eq!(
+                (found.status, found.reason, found.unreadable),
+                (ProviderStatus::Error, Some(Reason::Unreadable), 1),
+                "{name} {:?}",
+                content.first()
+            );
+        }
+    }
+}
+
 #[test]
 fn one_session_of_very_many_calls_does_not_make_an_answer_impossible() {
     let mut session = Claude::at("/w/demo", 1).says("Go");

@@ -59,8 +59,12 @@ impl Described {
         // An id that no harness writes must not fill an answer.
         let unnamed = found.id.is_empty() || found.id.as_str().len() > LONGEST_ID;
         let class = if unnamed { Class::Other } else { found.class };
-        let shapeless = matches!(class, Class::Foreign | Class::Other);
-        let broken = |kind: FindingKind| kind.severity() == Severity::Error;
+        let meta = &found.meta;
+        let tells_nothing =
+            meta.cwd.is_none() && meta.preview.is_none() && (started, updated) == (None, None);
+        let shapeless = matches!(class, Class::Foreign | Class::Other) || tells_nothing;
+        // What a crash of the machine left behind of a file is nothing but NUL bytes.
+        let broken = |kind: FindingKind| kind.severity() == Severity::Error || kind == FindingKind::NulRun;
         Described {
             id: if unnamed { String::new() } else { found.id.to_string() },
             class,

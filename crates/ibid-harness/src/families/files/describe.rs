@@ -10,8 +10,9 @@ use ibid_carrier::zstd_file::is_zstd;
 use ibid_carrier::{CarrierError, FileStamp};
 use ibid_model::{CarrierRole, Extent, Finding, FindingKind, Message};
 use memchr::memmem::Finder;
+use serde::de::IgnoredAny;
 
-use super::{FilesBody, FilesHarness, SessionFile, read_body};
+use super::{FilesBody, FilesHarness, SessionFile, read_body, stays_inside};
 use crate::core::{Class, CodecError, Common, Context, Discovered, Listed, StoreError, Transcript};
 
 /// How much of each end of a long transcript is read: little at first, and more where that leaves
@@ -65,7 +66,8 @@ fn discovered<H: FilesHarness>(listed: &Listed, transcript: &Transcript<H>, comm
     }
 }
 
-/// A file that another program wrote is listed as such, and is no failure of the store.
+/// A file that another program wrote is listed as such, and is no failure of the store; one of which
+/// nothing can be read says so beside.
 fn foreign<H: FilesHarness>(listed: &Listed, transcript: &Transcript<H>, reason: String) -> Discovered {
     Discovered {
         reference: listed.reference.clone(),
@@ -76,8 +78,24 @@ fn foreign<H: FilesHarness>(listed: &Listed, transcript: &Transcript<H>, reason:
         carriers: transcript.body.infos(),
         fingerprint: listed.fingerprint.clone(),
         bytes: listed.bytes,
-        findings: vec![Finding::new(FindingKind::ForeignContent, reason).at_path(&listed.reference.path)],
+        findings: std::iter::once(Finding::new(FindingKind::ForeignContent, reason))
+            .chain(transcript.body.files.iter().flat_map(damage))
+            .map(|finding| finding.at_path(&listed.reference.path))
+            .collect(),
     }
+}
+
+/// What is wrong with a file that holds no JSON at all: another program's file would hold some.
+fn damage(file: &SessionFile) -> Vec<Finding> {
+    let lines =
+        file.path.as_ref().is_none_or(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+    let is_json =
+        || file.document.text().is_some_and(|text| serde_json::from_str::<IgnoredAny>(text).is_ok());
+    if file.role == CarrierRole::Metadata || (!lines && is_json()) {
+        return Vec::new();
+    }
+    let records = file.document.read_records(|text| serde_json::from_str::<IgnoredAny>(text));
+    if records.items.is_empty() { records.findings } else { Vec::new() }
 }
 
 /// A session of which a long transcript was read at its ends alone.
@@ -100,6 +118,7 @@ impl Ends {
         }
         let mut ends = Ends { body: FilesBody::default(), shortened: Vec::new() };
         for place in H::places(&listed.reference) {
+            stays_inside(&listed.reference.root, &place.path)?;
             let lines = place.path.extension().is_some_and(|ending| ending == "jsonl");
             let (document, stamp) = match (place.role, FileStamp::at(&place.path)?) {
                 (_, None) => continue,

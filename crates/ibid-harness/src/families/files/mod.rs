@@ -11,7 +11,7 @@ mod describe;
 pub(crate) mod fields;
 mod text;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use ibid_carrier::fingerprint::Fingerprint;
 use ibid_carrier::jsonl::{Document, Limits};
@@ -251,6 +251,7 @@ pub fn load<H: FilesHarness>(
 fn read_body<H: FilesHarness>(reference: &Reference, limits: &Limits) -> Result<FilesBody, StoreError> {
     let mut body = FilesBody::default();
     for place in H::places(reference) {
+        stays_inside(&reference.root, &place.path)?;
         match Document::read(&place.path, limits) {
             Ok(document) => body.files.push(SessionFile {
                 name: place.name,
@@ -267,6 +268,21 @@ fn read_body<H: FilesHarness>(reference: &Reference, limits: &Limits) -> Result<
         true => Err(StoreError::NotFound { harness: H::DECLARATION.name, reference: reference.to_string() }),
         false => Ok(body),
     }
+}
+
+/// Refuses a file of a session that a link leads out of the root to: it is none of the store, and may
+/// be anything. One directly in the root was met by a listing, which follows no such link, or is named
+/// by a person, who may name a link.
+fn stays_inside(root: &Path, path: &Path) -> Result<(), CarrierError> {
+    let Ok(below) = path.strip_prefix(root) else { return Ok(()) };
+    let mut at = root.to_owned();
+    let is_link = |name: Component<'_>| {
+        at.push(name);
+        at.is_symlink()
+    };
+    // A link that leads nowhere is an absent file.
+    let linked = below.components().count() > 1 && below.components().any(is_link) && path.exists();
+    if linked { inside(root, path).map(|_| ()) } else { Ok(()) }
 }
 
 /// See [`Store::scan`](crate::core::Store::scan). The files are read as a whole, and again as a

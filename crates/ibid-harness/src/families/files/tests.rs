@@ -202,6 +202,49 @@ fn what_another_program_wrote_is_listed_as_foreign() {
 }
 
 #[test]
+fn what_holds_nothing_that_can_be_read_is_told_as_damage() {
+    for content in ["not JSON at all\nnor this\n", "\0\0\0\0\0\0\0\0", "[[[[[[[[\n"] {
+        let (_home, machine, reference) = home(content);
+        let context = Context { machine: &machine, limits: &LIMITS };
+        let found = describe::<Rows>(&listed::<Rows>(reference).unwrap(), &context).unwrap();
+        assert_eq!(found.class, Class::Foreign);
+        let kinds: Vec<FindingKind> = found.findings.iter().map(|finding| finding.kind).collect();
+        let damage = [FindingKind::NotJson, FindingKind::NulRun, FindingKind::CutLine];
+        assert!(kinds.iter().any(|kind| damage.contains(kind)), "{content:?}: {kinds:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_the_store_is_not_read_as_a_part_of_a_session() {
+    use std::os::unix::fs::symlink;
+    let (home, machine, reference) = home(&row("person", "a", 0));
+    let context = Context { machine: &machine, limits: &LIMITS };
+    let notes = reference.path.with_file_name("notes.json");
+    let within = reference.root.join("notes-of-all.json");
+    let outside = home.path().join("private.json");
+    fs::write(&within, "{}").unwrap();
+    fs::write(&outside, "{}").unwrap();
+    symlink(&within, &notes).unwrap();
+    assert_eq!(load::<Rows>(&reference, &context).unwrap().body.files.len(), 2, "a link inside is followed");
+    fs::remove_file(&notes).unwrap();
+    symlink(&outside, &notes).unwrap();
+    assert!(load::<Rows>(&reference, &context).is_err());
+    assert!(describe::<Rows>(&listed::<Rows>(reference.clone()).unwrap(), &context).is_err());
+    fs::remove_file(&outside).unwrap();
+    assert_eq!(
+        load::<Rows>(&reference, &context).unwrap().body.files.len(),
+        1,
+        "what leads nowhere is absent"
+    );
+    fs::remove_file(&notes).unwrap();
+    let folder = home.path().join("elsewhere");
+    fs::rename(reference.root.join("s1"), &folder).unwrap();
+    symlink(&folder, reference.root.join("s1")).unwrap();
+    assert!(load::<Rows>(&reference, &context).is_err(), "nor through a folder that leads out");
+}
+
+#[test]
 fn a_scan_says_what_a_load_says_and_goes_on_only_after_a_change() {
     let (_home, machine, reference) = home(&(row("person", "a", 0) + &row("model", "b", 1)));
     let context = Context { machine: &machine, limits: &LIMITS };
