@@ -43,6 +43,7 @@ test('another protocol is refused by describe', async () => {
   expect(error.message).toBe('Unexpected evidence host protocol: evidence-2\u{fffd}[31m');
 });
 
+// evidence defect 13
 test('a call error keeps its code, and the process goes on', async () => {
   const { host, children } = fakeHost(['call-error']);
   const first = await errorOf(host.describe());

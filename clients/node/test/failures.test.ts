@@ -172,6 +172,7 @@ test('noise on the standard error does not block the process', async () => {
   for (let call = 0; call < 3; call += 1) await host.describe();
 });
 
+// evidence defect 13
 test('the last 8 KiB of the standard error are kept, and the end of them is in the message', async () => {
   const { host } = fakeHost(['loud-crash']);
   const error = await errorOf(host.describe());

@@ -67,6 +67,7 @@ test('a proof that is repeated before the reply is refused', async () => {
   await gone(children[0]!);
 });
 
+// evidence defect 13
 test('a proof is needed again from every process', async () => {
   const { host, children } = fakeHost(['proof-then-good', 'no-proof', 'proof-then-good'], NSXPC);
   await host.describe();
