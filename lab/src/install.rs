@@ -91,8 +91,16 @@ impl Cache {
             .current_dir(&unfinished)
             .env("npm_config_cache", self.folder.join("npm-cache"))
             .env("npm_config_update_notifier", "false")
+            // What a package runs when it is installed must not find a home: that of Grok writes there.
+            .env("HOME", &unfinished)
             .stdout(std::process::Stdio::null())
             .stderr(File::create(&said)?);
+        // npm's own settings, the registry among them, stay those of the person.
+        if std::env::var_os("npm_config_userconfig").is_none()
+            && let Some(home) = std::env::var_os("HOME")
+        {
+            command.env("npm_config_userconfig", Path::new(&home).join(".npmrc"));
+        }
         if let Some(node) = node {
             let path = std::env::var_os("PATH").unwrap_or_default();
             let folders = std::iter::once(node.to_owned()).chain(std::env::split_paths(&path));
