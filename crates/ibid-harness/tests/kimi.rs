@@ -191,6 +191,22 @@ fn a_subagent_is_a_session_of_its_own_and_its_task_is_no_prompt() {
 }
 
 #[test]
+fn a_task_of_a_subagent_that_does_not_say_whom_it_is_of_is_no_prompt_of_a_person() {
+    let task =
+        r#"{"type":"turn.prompt","time":1788256801000,"input":[{"type":"text","text":"Look around"}]}"#;
+    let wire = format!("{task}\n{}", answer("s1", "Looked."));
+    let home = Home::new()
+        .with_file(".kimi-code/sessions/wd_demo_ab12/session_0a0b/agents/main/wire.jsonl", &wire)
+        .with_file(".kimi-code/sessions/wd_demo_ab12/session_0a0b/agents/scout/wire.jsonl", &wire);
+    let place = Place::of(home);
+    let main = place.read("session_0a0b/agents/main").session;
+    assert_eq!(main.messages[0].origin, Origin::Person);
+    let scout = place.read("session_0a0b/agents/scout").session;
+    assert_eq!(scout.messages[0].origin, Origin::Agent);
+    assert_eq!(scout.meta.preview, None);
+}
+
+#[test]
 fn a_description_and_a_scan_say_what_a_full_read_says() {
     let place = Place::fixtures();
     let limits = Limits::default();

@@ -27,8 +27,9 @@ pub(super) fn to_common(id: &SessionId, body: &FilesBody) -> Result<Common, Code
         let detail = "a session is described, and its log is not there";
         findings.push(Finding::new(FindingKind::MissingTranscript, detail));
     }
-    let Read { messages, head, events, compactions, calls, findings: found, cwd } = read(&lines);
     let path = body.file(WIRE).and_then(|(_, file)| file.path.as_deref());
+    let subagent = path.and_then(place::of).is_some_and(|place| place.agent != MAIN);
+    let Read { messages, head, events, compactions, calls, findings: found, cwd } = read(&lines, subagent);
     findings.extend(found.into_iter().map(|finding| match path {
         Some(path) => finding.at_path(path),
         None => finding,

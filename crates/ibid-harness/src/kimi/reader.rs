@@ -55,11 +55,13 @@ struct Reader {
     /// What started the compaction that goes on.
     trigger: Option<Text>,
     instructed: bool,
+    /// Whether the log is that of a subagent, which nobody talks to but the agent that started it.
+    subagent: bool,
 }
 
-/// Reads a log.
-pub(super) fn read(lines: &[(Place, Line)]) -> Read {
-    let mut reader = Reader { appended: Appended::of(lines), ..Reader::default() };
+/// Reads a log, of a subagent or of the agent that a person talks to.
+pub(super) fn read(lines: &[(Place, Line)], subagent: bool) -> Read {
+    let mut reader = Reader { appended: Appended::of(lines), subagent, ..Reader::default() };
     for (place, line) in lines {
         reader.take(line, *place);
     }
@@ -183,6 +185,8 @@ impl Reader {
     fn user(&mut self, said: &Loose, content: Vec<Block>, line: &Line, place: Place) {
         let origin = said.object("origin").unwrap_or_default();
         let author = match (origin.text("kind").as_deref(), origin.text("name").as_deref()) {
+            // Older versions do not say whom a prompt is of.
+            (None, _) if self.subagent => Origin::Agent,
             (None | Some("user"), _) => Origin::Person,
             (Some("system_trigger"), Some("subagent")) => Origin::Agent,
             _ => Origin::Harness,
