@@ -401,6 +401,14 @@ fn a_path_too_long_for_a_name_is_read_from_the_marker_of_its_group() {
 }
 
 #[test]
+fn the_name_of_the_group_is_the_directory_of_a_session_that_names_none() {
+    let store = Store1::fixtures();
+    let folder = store.find(MAIN).reference.path.parent().unwrap().to_owned();
+    fs::remove_file(folder.join("summary.json")).unwrap();
+    assert_eq!(store.read(MAIN).session.meta.cwd.as_deref(), Some("/home/sam/demo"));
+}
+
+#[test]
 fn what_goes_to_the_model_is_a_session_by_itself() {
     let store = Store1::fixtures();
     let folder = store.find(MAIN).reference.path.parent().unwrap().to_owned();

@@ -15,11 +15,11 @@ use ibid_model::{
 
 use super::chat::{Chat, Row, UserRow};
 use super::content::{exit, unwrapped, usage, usages};
-use super::place::{CHAT, MARKER, SUMMARY, UPDATES, USAGE};
+use super::place::{self, CHAT, MARKER, SUMMARY, UPDATES, USAGE};
 use super::tools;
 use super::turns::{Reader, Turns, compaction, short};
 use super::updates::{Place, Update};
-use crate::core::{CodecError, Common};
+use crate::core::{CodecError, Common, path_text};
 use crate::families::files::{FilesBody, SessionFile};
 use crate::families::loose::Loose;
 
@@ -475,7 +475,11 @@ fn describe(
             findings.push(Finding::new(FindingKind::MissingHeader, detail));
         }
     }
-    meta.cwd = meta.cwd.take().or(marker.filter(|path| !path.is_blank()));
+    meta.cwd = meta.cwd.take().or(marker.filter(|path| !path.is_blank())).or_else(|| {
+        // The name of the group is the whole path, written so that it can be a name.
+        let group = body.path()?.parent()?.parent()?.file_name()?.to_str()?;
+        place::decoded(group).map(|path| path_text(&path))
+    });
     if times.is_empty() {
         times.extend(body.files.iter().filter(|file| file.name != MARKER).filter_map(SessionFile::written));
     }
