@@ -29,7 +29,17 @@ pub(crate) fn typed(text: &str) -> String {
         typed = request.to_owned();
     }
     typed.push_str(rest);
-    typed.trim().to_owned()
+    let typed = typed.trim();
+    delegated(typed).unwrap_or(typed).to_owned()
+}
+
+/// What was asked for in a request that a program hands on to an agent:
+/// `<codex_delegation>...<input>What was asked</input></codex_delegation>`.
+fn delegated(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix("<codex_delegation>")?.strip_suffix("</codex_delegation>")?;
+    let (_, input) = inner.split_once("<input>")?;
+    let (input, _) = input.rsplit_once("</input>")?;
+    Some(input.trim()).filter(|input| !input.is_empty())
 }
 
 fn without_blocks(text: &str) -> String {
@@ -102,6 +112,11 @@ mod tests {
             ("the <context>x</context> tag", "the <context>x</context> tag"),
             ("# My request:\n", "# My request:"),
             ("<system-reminder>x</system-reminder>", ""),
+            ("<codex_delegation>\n<from>a</from>\n<input>\nFix it\n</input>\n</codex_delegation>", "Fix it"),
+            (
+                "<codex_delegation><input> </input></codex_delegation>",
+                "<codex_delegation><input> </input></codex_delegation>",
+            ),
         ] {
             assert_eq!(typed(text), expected);
         }
