@@ -339,6 +339,25 @@ fn a_folder_that_an_index_gives_to_another_directory_is_not_taken_for_this_one()
 }
 
 #[test]
+fn the_last_line_of_an_index_about_a_session_counts_and_no_other_line() {
+    let line =
+        |id: &str, directory: &str| format!("{{\"sessionId\":\"{id}\",\"workDir\":\"{directory}\"}}\n");
+    let index = [
+        line("session_0a0b", "/w/first"),
+        "no line about session_0a0b\n".to_owned(),
+        line("session_0a0b", "/w/last"),
+        line("session_0a0b_2", "/w/other"),
+        line("session_1", "/w/session_0a0b"),
+    ];
+    let place = session("wd_demo_ab12", &prompt("hello"), None);
+    let place = Place::of(place.home.with_file(".kimi-code/session_index.jsonl", index.concat()));
+    assert!(place.placed("main", "/w/last"));
+    for other in ["/w/first", "/w/other", "/w/session_0a0b"] {
+        assert!(!place.placed("main", other), "{other}");
+    }
+}
+
+#[test]
 fn both_homes_can_be_named_and_the_programs_own_comes_first() {
     let roots = |machine: Surroundings| -> Vec<PathBuf> {
         Kimi::roots(&machine).into_iter().map(|root| root.path).collect()

@@ -50,8 +50,11 @@ pub(super) fn all(root: &Path) -> HashMap<String, Text> {
 /// The name of one thread.
 pub(super) fn of(root: &Path, id: &str) -> Option<Text> {
     let document = document(root)?;
-    memmem::find(document.bytes(), id.as_bytes())?;
-    let entry = entries(&document).into_iter().rfind(|entry| entry.id == id)?;
+    // It is asked for every thread: only lines that hold the id are read.
+    let named = memmem::Finder::new(id);
+    let lines = document.lines().filter(|line| named.find(line.bytes).is_some());
+    let read = lines.filter_map(|line| serde_json::from_slice::<Entry>(line.bytes).ok());
+    let entry = read.filter(|entry| entry.id == id).last()?;
     Some(entry.thread_name.into()).filter(|name: &Text| !name.is_blank())
 }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use ibid_carrier::jsonl::Document;
 use ibid_model::{CarrierRole, Text};
+use memchr::memmem;
 use sha2::{Digest, Sha256};
 
 use crate::core::{Context, Reference, Root, RootOrigin, Surroundings, comparable_path};
@@ -114,13 +115,16 @@ fn workspace(home: &Path, folder: &str, context: &Context<'_>) -> Option<Text> {
 }
 
 /// The last line of `session_index.jsonl` about a session: `{sessionId, sessionDir, workDir}`, or
-/// `{sessionId, deleted: true}`.
+/// `{sessionId, deleted: true}`. The index is asked for every session: only lines that hold the id
+/// are read.
 fn indexed(home: &Path, session: &str, context: &Context<'_>) -> Option<Text> {
     let document = Document::read(&home.join("session_index.jsonl"), context.limits).ok()?;
-    let lines = document.read_records(Loose::read).items;
-    let last =
-        lines.iter().rev().find(|line| line.value.text("sessionId").is_some_and(|id| id == session))?;
-    last.value.some_text("workDir")
+    let named = memmem::Finder::new(session);
+    let lines = document.lines().filter(|line| named.find(line.bytes).is_some());
+    let texts = lines.filter_map(|line| document.text_of(line.start, line.end));
+    let read = texts.filter_map(|text| Loose::read(&text).ok());
+    let last = read.filter(|line| line.text("sessionId").is_some_and(|id| id == session)).last()?;
+    last.some_text("workDir")
 }
 
 #[cfg(test)]
