@@ -128,7 +128,7 @@ impl FilePlace {
     }
 }
 
-/// A harness whose sessions are files. [`files_store`] makes it a [`Store`](crate::core::Store).
+/// A harness whose sessions are files. `files_store!` makes it a [`Store`](crate::core::Store).
 pub trait FilesHarness: TextCodec<Body = FilesBody> {
     /// Words of the lines between the two ends of a long transcript that a list depends on, such as
     /// the type of a record with a title.
@@ -377,7 +377,6 @@ pub fn not_saved<H: Codec>(_: &SaveOptions) -> Result<Saving, StoreError> {
 }
 
 /// Implements `Store` for a [`FilesHarness`].
-#[allow(unused_macros, reason = "the folders that use it come one by one")]
 macro_rules! files_store {
     ($harness:ty) => {
         impl $crate::core::Store for $harness {
@@ -460,7 +459,6 @@ macro_rules! files_store {
     };
 }
 
-#[allow(unused_imports, reason = "as above")]
 pub(crate) use files_store;
 
 #[cfg(test)]
