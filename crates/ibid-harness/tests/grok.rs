@@ -8,82 +8,39 @@
     reason = "a test states what it expects"
 )]
 
+mod place;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ibid_carrier::jsonl::Limits;
 use ibid_harness::grok::Grok;
 use ibid_harness::{
-    Class, Codec, CodecError, Common, Content, Context, Control, Cursor, Discovered, Fold, Listed,
-    SaveOptions, Store, StoreError, Surroundings, Target, TextCodec, Wants,
+    Class, Codec, CodecError, Common, Content, Context, Control, Cursor, Fold, SaveOptions, Store,
+    StoreError, Surroundings, Target, TextCodec, Wants,
 };
 use ibid_model::{
     Block, Essence, FindingKind, Message, Origin, Outcome, Relation, Role, Session, StopReason, Tool,
     ToolResult, ToolUse, essence,
 };
 use ibid_testkit::Home;
+use place::Place;
 
 const MAIN: &str = "01a22dfe-a11c-79f1-9f7e-aa7195bcef31";
 const FORK: &str = "01a22dfe-b214-7d51-8199-504ae13ca9b2";
 const SUBAGENT: &str = "01a22dfe-ad32-7891-9579-254fba2b3059";
 const LONG: &str = "01a22e02-1f64-7340-b322-70ba756ba9d7";
 
-struct Store1 {
-    home: Home,
-    machine: Surroundings,
-}
-
-impl Store1 {
-    fn of(home: Home) -> Store1 {
-        let machine = Surroundings::isolated(home.path());
-        Store1 { home, machine }
-    }
-
-    fn fixtures() -> Store1 {
-        Store1::of(Home::new().with("grok", "1.0.41"))
-    }
-
-    fn listed(&self) -> Vec<Listed> {
-        let limits = Limits::default();
-        let context = Context { machine: &self.machine, limits: &limits };
-        let listing = Grok::list(&Grok::roots(&self.machine).remove(0), &context);
-        assert_eq!(listing.findings, []);
-        listing.sessions
-    }
-
-    fn find(&self, id: &str) -> Listed {
-        let found =
-            self.listed().into_iter().find(|listed| listed.reference.path.to_string_lossy().contains(id));
-        found.unwrap_or_else(|| panic!("{id} is listed"))
-    }
-
-    fn read(&self, id: &str) -> Common {
-        let limits = Limits::default();
-        let context = Context { machine: &self.machine, limits: &limits };
-        let transcript = Grok::load(&self.find(id).reference, &context).unwrap();
-        let common = Grok::to_common(&transcript).unwrap();
-        assert_eq!(common.session.problems(), []);
-        common
-    }
-
-    fn describe(&self, listed: &Listed) -> Discovered {
-        let limits = Limits::default();
-        Grok::describe(listed, &Context { machine: &self.machine, limits: &limits }).unwrap()
-    }
-
-    fn placed(&self, id: &str, directory: &str) -> bool {
-        let limits = Limits::default();
-        let context = Context { machine: &self.machine, limits: &limits };
-        Grok::placed_for(&self.find(id).reference, Path::new(directory), &context)
-    }
+fn fixtures() -> Place<Grok> {
+    Place::of(Home::new().with("grok", "1.0.41"))
 }
 
 /// A home with one session, by the files of its folder.
-fn session(group: &str, files: &[(&str, &str)]) -> Store1 {
+fn session(group: &str, files: &[(&str, &str)]) -> Place<Grok> {
     let home = files.iter().fold(Home::new(), |home, (name, content)| {
         home.with_file(&format!(".grok/sessions/{group}/g-1/{name}"), *content)
     });
-    Store1::of(home)
+    Place::of(home)
 }
 
 fn said(message: &Message) -> String {
@@ -128,7 +85,7 @@ const SUMMARY: &str = r#"{"info":{"id":"g-1","cwd":"/w/demo"},"created_at":"2026
 
 #[test]
 fn a_session_of_the_real_program_has_its_prompts_calls_and_results() {
-    let common = Store1::fixtures().read(FORK);
+    let common = fixtures().read(FORK);
     let session = &common.session;
     assert_eq!(
         prompts(session),
@@ -165,7 +122,7 @@ fn a_session_of_the_real_program_has_its_prompts_calls_and_results() {
 
 #[test]
 fn no_turn_is_taken_from_both_logs() {
-    let store = Store1::fixtures();
+    let store = fixtures();
     let both = store.read(FORK).session;
     let folder = store.find(FORK).reference.path.parent().unwrap().to_owned();
     let chat = fs::read(folder.join("chat_history.jsonl")).unwrap();
@@ -186,7 +143,7 @@ fn no_turn_is_taken_from_both_logs() {
 
 #[test]
 fn the_first_times_model_and_directory_of_a_session_are_what_its_records_say() {
-    let meta = Store1::fixtures().read(MAIN).session.meta;
+    let meta = fixtures().read(MAIN).session.meta;
     assert_eq!(meta.cwd.as_deref(), Some("/home/sam/demo"));
     assert_eq!(meta.model.as_deref(), Some("mock-model"));
     assert_eq!(meta.git_branch.as_deref(), Some("main"));
@@ -197,7 +154,7 @@ fn the_first_times_model_and_directory_of_a_session_are_what_its_records_say() {
 
 #[test]
 fn a_compaction_loses_no_prompt_and_repeats_none() {
-    let session = Store1::fixtures().read(MAIN).session;
+    let session = fixtures().read(MAIN).session;
     assert_eq!(
         prompts(&session),
         [
@@ -226,7 +183,7 @@ fn a_compaction_loses_no_prompt_and_repeats_none() {
 
 #[test]
 fn tokens_are_counted_once_for_each_turn_and_their_parts_do_not_overlap() {
-    let session = Store1::fixtures().read(MAIN).session;
+    let session = fixtures().read(MAIN).session;
     let inputs: Vec<_> = session.calls.iter().map(|call| (call.usage.input, call.usage.cache_read)).collect();
     let turn = |calls: u64| (Some(106 * calls), Some(5 * calls));
     assert_eq!(inputs, [turn(3), turn(5), turn(3), turn(2)]);
@@ -237,7 +194,7 @@ fn tokens_are_counted_once_for_each_turn_and_their_parts_do_not_overlap() {
 
 #[test]
 fn a_fork_counts_only_what_it_did_itself() {
-    let session = Store1::fixtures().read(FORK).session;
+    let session = fixtures().read(FORK).session;
     assert_eq!(session.lineage[0].relation, Relation::Forked);
     assert_eq!(*session.parent().unwrap(), MAIN);
     assert_eq!(session.own_usage().output, Some(22));
@@ -248,7 +205,7 @@ fn a_fork_counts_only_what_it_did_itself() {
 
 #[test]
 fn a_subagent_goes_with_its_parent_and_its_task_is_no_prompt() {
-    let store = Store1::fixtures();
+    let store = fixtures();
     let limits = Limits::default();
     let context = Context { machine: &store.machine, limits: &limits };
     let children = Grok::children(&store.find(MAIN).reference, &context);
@@ -263,7 +220,7 @@ fn a_subagent_goes_with_its_parent_and_its_task_is_no_prompt() {
 
 #[test]
 fn a_description_and_a_scan_say_what_a_full_read_says() {
-    let store = Store1::fixtures();
+    let store = fixtures();
     let limits = Limits::default();
     let context = Context { machine: &store.machine, limits: &limits };
     for listed in store.listed() {
@@ -311,7 +268,7 @@ fn a_long_session_is_described_as_a_full_read_says() {
 
 #[test]
 fn every_byte_comes_back_and_reading_leaves_no_trace() {
-    let store = Store1::fixtures();
+    let store = fixtures();
     let before = ibid_testkit::Snapshot::of(store.home.path());
     let limits = Limits::default();
     let context = Context { machine: &store.machine, limits: &limits };
@@ -331,7 +288,7 @@ fn every_byte_comes_back_and_reading_leaves_no_trace() {
 
 #[test]
 fn a_session_is_read_and_not_written() {
-    let store = Store1::fixtures();
+    let store = fixtures();
     let limits = Limits::default();
     let context = Context { machine: &store.machine, limits: &limits };
     let transcript = Grok::load(&store.find(MAIN).reference, &context).unwrap();
@@ -344,7 +301,7 @@ fn a_session_is_read_and_not_written() {
 
 #[test]
 fn deleting_moves_the_folder_of_the_session_and_not_that_of_its_group() {
-    let store = Store1::fixtures();
+    let store = fixtures();
     let limits = Limits::default();
     let context = Context { machine: &store.machine, limits: &limits };
     let plan = Grok::delete(&store.find(LONG).reference, &context).unwrap().plan.to_string();
@@ -388,7 +345,7 @@ fn a_group_is_found_in_either_spelling_of_its_path() {
 // evidence defect 5
 #[test]
 fn a_path_too_long_for_a_name_is_read_from_the_marker_of_its_group() {
-    let store = Store1::fixtures();
+    let store = fixtures();
     let folder = store.find(LONG).reference.path.parent().unwrap().to_owned();
     let cwd = fs::read_to_string(folder.parent().unwrap().join(".cwd")).unwrap();
     assert!(cwd.len() > 255);
@@ -402,7 +359,7 @@ fn a_path_too_long_for_a_name_is_read_from_the_marker_of_its_group() {
 
 #[test]
 fn the_name_of_the_group_is_the_directory_of_a_session_that_names_none() {
-    let store = Store1::fixtures();
+    let store = fixtures();
     let folder = store.find(MAIN).reference.path.parent().unwrap().to_owned();
     fs::remove_file(folder.join("summary.json")).unwrap();
     assert_eq!(store.read(MAIN).session.meta.cwd.as_deref(), Some("/home/sam/demo"));
@@ -410,7 +367,7 @@ fn the_name_of_the_group_is_the_directory_of_a_session_that_names_none() {
 
 #[test]
 fn what_goes_to_the_model_is_a_session_by_itself() {
-    let store = Store1::fixtures();
+    let store = fixtures();
     let folder = store.find(MAIN).reference.path.parent().unwrap().to_owned();
     fs::remove_file(folder.join("updates.jsonl")).unwrap();
     let common = store.read(MAIN);
@@ -558,7 +515,7 @@ fn the_home_of_the_program_can_be_named() {
 
 #[test]
 fn a_file_is_recognised_by_what_it_holds() {
-    let store = Store1::fixtures();
+    let store = fixtures();
     let folder = store.find(FORK).reference.path.parent().unwrap().to_owned();
     for name in ["updates.jsonl", "chat_history.jsonl", "summary.json"] {
         let path = folder.join(name);

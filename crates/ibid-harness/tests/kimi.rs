@@ -9,77 +9,34 @@
     reason = "a test states what it expects"
 )]
 
+mod place;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ibid_carrier::jsonl::Limits;
 use ibid_harness::kimi::Kimi;
 use ibid_harness::{
-    Class, Codec, CodecError, Common, Content, Context, Control, Cursor, Discovered, Fold, Listed,
-    SaveOptions, Store, StoreError, Surroundings, Target, TextCodec, Wants,
+    Class, Codec, CodecError, Common, Content, Context, Control, Cursor, Fold, SaveOptions, Store,
+    StoreError, Surroundings, Target, TextCodec, Wants,
 };
 use ibid_model::{
     Block, FindingKind, Message, Origin, Outcome, Relation, Session, StopReason, Tool, ToolResult, ToolUse,
 };
 use ibid_testkit::{Home, Snapshot};
+use place::Place;
 
 const ID: &str = "session_a209e68a-59ed-4534-9dd2-579c66631ee9";
 
-struct Place {
-    home: Home,
-    machine: Surroundings,
-}
-
-impl Place {
-    fn of(home: Home) -> Place {
-        let machine = Surroundings::isolated(home.path());
-        Place { home, machine }
-    }
-
-    fn fixtures() -> Place {
-        Place::of(Home::new().with("kimi", "2.1.0"))
-    }
-
-    fn listed(&self) -> Vec<Listed> {
-        let limits = Limits::default();
-        let context = Context { machine: &self.machine, limits: &limits };
-        let listing = Kimi::list(&Kimi::roots(&self.machine).remove(0), &context);
-        assert_eq!(listing.findings, []);
-        listing.sessions
-    }
-
-    fn find(&self, part: &str) -> Listed {
-        let found =
-            self.listed().into_iter().find(|listed| listed.reference.path.to_string_lossy().contains(part));
-        found.unwrap_or_else(|| panic!("{part} is listed"))
-    }
-
-    fn read(&self, part: &str) -> Common {
-        let limits = Limits::default();
-        let context = Context { machine: &self.machine, limits: &limits };
-        let transcript = Kimi::load(&self.find(part).reference, &context).unwrap();
-        let common = Kimi::to_common(&transcript).unwrap();
-        assert_eq!(common.session.problems(), []);
-        common
-    }
-
-    fn describe(&self, listed: &Listed) -> Discovered {
-        let limits = Limits::default();
-        Kimi::describe(listed, &Context { machine: &self.machine, limits: &limits }).unwrap()
-    }
-
-    fn placed(&self, part: &str, directory: &str) -> bool {
-        let limits = Limits::default();
-        let context = Context { machine: &self.machine, limits: &limits };
-        Kimi::placed_for(&self.find(part).reference, Path::new(directory), &context)
-    }
+fn fixtures() -> Place<Kimi> {
+    Place::<Kimi>::of(Home::new().with("kimi", "2.1.0"))
 }
 
 /// A home with one session in a folder.
-fn session(folder: &str, wire: &str, state: Option<&str>) -> Place {
+fn session(folder: &str, wire: &str, state: Option<&str>) -> Place<Kimi> {
     let session = format!(".kimi-code/sessions/{folder}/session_0a0b");
     let home = Home::new().with_file(&format!("{session}/agents/main/wire.jsonl"), wire);
-    Place::of(match state {
+    Place::<Kimi>::of(match state {
         Some(state) => home.with_file(&format!("{session}/state.json"), state),
         None => home,
     })
@@ -127,7 +84,7 @@ fn answer(step: &str, text: &str) -> String {
 
 #[test]
 fn a_session_of_the_real_program_has_its_prompts_calls_and_results() {
-    let common = Place::fixtures().read("main");
+    let common = fixtures().read("main");
     let session = &common.session;
     assert_eq!(session.id, ID);
     // evidence defect 6: each of them stands three times in the log
@@ -150,7 +107,7 @@ fn a_session_of_the_real_program_has_its_prompts_calls_and_results() {
 
 #[test]
 fn the_place_the_times_and_the_model_are_what_the_records_say() {
-    let session = Place::fixtures().read("main").session;
+    let session = fixtures().read("main").session;
     let meta = &session.meta;
     assert_eq!(meta.cwd.as_deref(), Some("/home/sam/demo"));
     assert_eq!(meta.model.as_deref(), Some("mock-model"));
@@ -165,7 +122,7 @@ fn the_place_the_times_and_the_model_are_what_the_records_say() {
 
 #[test]
 fn tokens_are_counted_once_for_each_call_of_the_model() {
-    let session = Place::fixtures().read("main").session;
+    let session = fixtures().read("main").session;
     assert_eq!(session.calls.len(), 10);
     let usage = session.own_usage();
     assert_eq!((usage.input, usage.cache_read, usage.output), (Some(1060), Some(50), Some(220)));
@@ -174,7 +131,7 @@ fn tokens_are_counted_once_for_each_call_of_the_model() {
 
 #[test]
 fn a_subagent_is_a_session_of_its_own_and_its_task_is_no_prompt() {
-    let place = Place::fixtures();
+    let place = fixtures();
     let limits = Limits::default();
     let context = Context { machine: &place.machine, limits: &limits };
     let children = Kimi::children(&place.find("main").reference, &context);
@@ -198,7 +155,7 @@ fn a_task_of_a_subagent_that_does_not_say_whom_it_is_of_is_no_prompt_of_a_person
     let home = Home::new()
         .with_file(".kimi-code/sessions/wd_demo_ab12/session_0a0b/agents/main/wire.jsonl", &wire)
         .with_file(".kimi-code/sessions/wd_demo_ab12/session_0a0b/agents/scout/wire.jsonl", &wire);
-    let place = Place::of(home);
+    let place = Place::<Kimi>::of(home);
     let main = place.read("session_0a0b/agents/main").session;
     assert_eq!(main.messages[0].origin, Origin::Person);
     let scout = place.read("session_0a0b/agents/scout").session;
@@ -208,7 +165,7 @@ fn a_task_of_a_subagent_that_does_not_say_whom_it_is_of_is_no_prompt_of_a_person
 
 #[test]
 fn a_description_and_a_scan_say_what_a_full_read_says() {
-    let place = Place::fixtures();
+    let place = fixtures();
     let limits = Limits::default();
     let context = Context { machine: &place.machine, limits: &limits };
     for listed in place.listed() {
@@ -243,7 +200,7 @@ fn a_long_session_is_described_as_a_full_read_says() {
 
 #[test]
 fn every_byte_comes_back_and_reading_leaves_no_trace() {
-    let place = Place::fixtures();
+    let place = fixtures();
     let before = Snapshot::of(place.home.path());
     let limits = Limits::default();
     let context = Context { machine: &place.machine, limits: &limits };
@@ -262,7 +219,7 @@ fn every_byte_comes_back_and_reading_leaves_no_trace() {
 
 #[test]
 fn a_session_is_read_and_not_written() {
-    let place = Place::fixtures();
+    let place = fixtures();
     let limits = Limits::default();
     let context = Context { machine: &place.machine, limits: &limits };
     let transcript = Kimi::load(&place.find("main").reference, &context).unwrap();
@@ -275,7 +232,7 @@ fn a_session_is_read_and_not_written() {
 
 #[test]
 fn deleting_moves_the_folder_of_the_session_or_of_the_subagent() {
-    let place = Place::fixtures();
+    let place = fixtures();
     let limits = Limits::default();
     let context = Context { machine: &place.machine, limits: &limits };
     let plan = |part: &str| Kimi::delete(&place.find(part).reference, &context).unwrap().plan.to_string();
@@ -328,12 +285,13 @@ fn a_folder_that_an_index_gives_to_another_directory_is_not_taken_for_this_one()
         let line =
             format!("{{\"sessionId\":\"session_0a0b\",\"sessionDir\":\"/x\",\"workDir\":\"{work_dir}\"}}\n");
         let place = session(folder, &prompt("hello"), None);
-        Place::of(place.home.with_file(".kimi-code/session_index.jsonl", line))
+        Place::<Kimi>::of(place.home.with_file(".kimi-code/session_index.jsonl", line))
     };
     assert!(!indexed("/w/other").placed("main", "/home/sam/demo"));
     assert!(indexed("/w/other").placed("main", "/w/other"));
     let workspaces = format!("{{\"version\":1,\"workspaces\":{{\"{folder}\":{{\"root\":\"/w/third\"}}}}}}");
-    let named = Place::of(indexed("/w/other").home.with_file(".kimi-code/workspaces.json", workspaces));
+    let named =
+        Place::<Kimi>::of(indexed("/w/other").home.with_file(".kimi-code/workspaces.json", workspaces));
     assert!(named.placed("main", "/w/third"));
     assert!(!named.placed("main", "/w/other") && !named.placed("main", "/home/sam/demo"));
 }
@@ -350,7 +308,7 @@ fn the_last_line_of_an_index_about_a_session_counts_and_no_other_line() {
         line("session_1", "/w/session_0a0b"),
     ];
     let place = session("wd_demo_ab12", &prompt("hello"), None);
-    let place = Place::of(place.home.with_file(".kimi-code/session_index.jsonl", index.concat()));
+    let place = Place::<Kimi>::of(place.home.with_file(".kimi-code/session_index.jsonl", index.concat()));
     assert!(place.placed("main", "/w/last"));
     for other in ["/w/first", "/w/other", "/w/session_0a0b"] {
         assert!(!place.placed("main", other), "{other}");
@@ -447,7 +405,7 @@ fn a_state_without_its_log_is_reported_and_another_programs_log_is_foreign() {
         ".kimi-code/sessions/wd_demo_ab12/session_0a0b/state.json",
         r#"{"id":"session_0a0b","cwd":"/w/demo","agents":{}}"#,
     );
-    let place = Place::of(home);
+    let place = Place::<Kimi>::of(home);
     let found = place.describe(&place.find("state.json"));
     assert_eq!((found.class, found.id.as_str()), (Class::Session, "session_0a0b"));
     assert_eq!(found.findings[0].kind, FindingKind::MissingTranscript);
@@ -457,7 +415,7 @@ fn a_state_without_its_log_is_reported_and_another_programs_log_is_foreign() {
 
 #[test]
 fn a_file_is_recognised_by_what_it_holds() {
-    let place = Place::fixtures();
+    let place = fixtures();
     let wire = place.find("main").reference.path;
     let state =
         place.home.path().join(".kimi-code/sessions/wd_demo_982f58f316c7").join(ID).join("state.json");

@@ -12,22 +12,13 @@ use crate::core::Arguments;
 
 /// The common form of a call, and the arguments that it has no field for.
 pub(super) fn decode(name: &Text, input: &Json) -> (Tool, Vec<Argument>) {
-    let raw = || (Tool::Raw(Raw { name: name.clone(), input: input.clone() }), Vec::new());
     if name == "apply_patch"
         && let Some(patch) = input.as_string().filter(|patch| patch.starts_with("*** Begin Patch"))
     {
         return (Tool::Patch(Patch { patch: patch.into() }), Vec::new());
     }
-    let Some(mut arguments) = Arguments::of(input) else { return raw() };
-    let Some(tool) = decode_typed(name, &mut arguments) else { return raw() };
-    let extra = arguments.into_rest();
-    // What does not come back the same is not mapped.
-    let Some(mut again) = encode(&tool) else { return raw() };
-    again.push_rest(&extra);
-    match decode_typed(name, &mut again) {
-        Some(same) if same == tool && again.into_rest() == extra => (tool, extra),
-        _ => raw(),
-    }
+    Arguments::typed(input, |arguments| decode_typed(name, arguments), encode)
+        .unwrap_or_else(|| (Tool::Raw(Raw { name: name.clone(), input: input.clone() }), Vec::new()))
 }
 
 /// The same of a call whose record names an MCP server and the tool there.

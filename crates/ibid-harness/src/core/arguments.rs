@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ibid_model::{Argument, Json, Text};
+use ibid_model::{Argument, Json, Text, Tool};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -22,6 +22,23 @@ impl Arguments {
         arguments.0.retain(|argument| seen.insert(argument.name.clone()));
         arguments.0.reverse();
         Some(arguments)
+    }
+
+    /// What a call asks for, and its arguments beyond that, where the way back gives the same again;
+    /// what would not come back is not mapped. `decode` takes out the arguments that it knows, `encode`
+    /// writes them.
+    pub fn typed(
+        input: &Json,
+        decode: impl Fn(&mut Arguments) -> Option<Tool>,
+        encode: impl Fn(&Tool) -> Option<Arguments>,
+    ) -> Option<(Tool, Vec<Argument>)> {
+        let mut arguments = Arguments::of(input)?;
+        let tool = decode(&mut arguments)?;
+        let extra = arguments.into_rest();
+        let mut again = encode(&tool)?;
+        again.push_rest(&extra);
+        let same = decode(&mut again)?;
+        (same == tool && again.into_rest() == extra).then_some((tool, extra))
     }
 
     fn position(&self, name: &str) -> Option<usize> {

@@ -8,6 +8,7 @@ pub(crate) mod fields;
 pub mod files;
 pub(crate) mod folders;
 pub(crate) mod loose;
+pub(crate) mod mcp_name;
 pub mod opencode_tables;
 pub mod pi_tree;
 pub(crate) mod pictures;

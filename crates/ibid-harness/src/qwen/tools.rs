@@ -10,30 +10,17 @@ use ibid_model::{
 };
 
 use crate::core::Arguments;
+use crate::families::mcp_name;
 
 /// The common form of a call, and the arguments that it has no field for.
 pub(super) fn decode(name: &Text, input: &Json) -> (Tool, Vec<Argument>) {
-    let raw = || (Tool::Raw(Raw { name: name.clone(), input: input.clone() }), Vec::new());
-    if let Some(mcp) = decode_mcp(name, input) {
+    if let Some((server, tool)) = mcp_name::parts(name) {
+        let part = |part: &str| Text::part_of(name, part);
+        let mcp = Mcp { server: part(server), tool: part(tool), input: input.clone() };
         return (Tool::Mcp(mcp), Vec::new());
     }
-    let Some(mut arguments) = Arguments::of(input) else { return raw() };
-    let Some(tool) = decode_typed(name, &mut arguments) else { return raw() };
-    let extra = arguments.into_rest();
-    // What does not come back the same is not mapped.
-    let Some(mut again) = encode(&tool) else { return raw() };
-    again.push_rest(&extra);
-    match decode_typed(name, &mut again) {
-        Some(same) if same == tool && again.into_rest() == extra => (tool, extra),
-        _ => raw(),
-    }
-}
-
-fn decode_mcp(name: &Text, input: &Json) -> Option<Mcp> {
-    let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
-    let certain = !server.is_empty() && !tool.is_empty() && !tool.starts_with('_') && !tool.contains("__");
-    let part = |part: &str| Text::part_of(name, part);
-    certain.then(|| Mcp { server: part(server), tool: part(tool), input: input.clone() })
+    Arguments::typed(input, |arguments| decode_typed(name, arguments), encode)
+        .unwrap_or_else(|| (Tool::Raw(Raw { name: name.clone(), input: input.clone() }), Vec::new()))
 }
 
 fn decode_typed(name: &str, arguments: &mut Arguments) -> Option<Tool> {

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use super::input::{Input, replacements, todos};
 use crate::core::Arguments;
+use crate::families::mcp_name;
 
 /// The longest tool name that the provider takes.
 const NAME_BYTES: usize = 128;
@@ -38,7 +39,7 @@ pub(super) fn decode(
     {
         return Ok((tool, arguments.rest()));
     }
-    let tool = match mcp_name(name) {
+    let tool = match mcp_name::parts(name) {
         Some((server, tool)) => {
             let (server, tool) = (Text::part_of(name, server), Text::part_of(name, tool));
             Tool::Mcp(Mcp { server, tool, input: Json::part_of(whole, input) })
@@ -67,15 +68,6 @@ fn unwrapped(input: &RawValue, whole: &Text) -> Json {
         return value;
     }
     Json::part_of(whole, input)
-}
-
-/// The server and the tool of `mcp__server__tool`, where the name says for certain which is
-/// which: neither holds two underscores in a row.
-fn mcp_name(name: &str) -> Option<(&str, &str)> {
-    let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
-    let plain = |part: &str| !part.is_empty() && !part.contains("__");
-    let certain = plain(server) && plain(tool) && !server.ends_with('_') && !tool.starts_with('_');
-    certain.then_some((server, tool))
 }
 
 fn reader(name: &str) -> Option<fn(&mut Input<'_>) -> Decoded> {
