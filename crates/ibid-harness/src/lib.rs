@@ -34,6 +34,10 @@ pub mod qwen;
 pub mod simple;
 pub mod workbuddy;
 
+pub use core::capture::{
+    Announced, Attribution, CaptureProfile, Launch, Lifecycle, Mechanism, NotAnEvent, Transcripts,
+    UserAgentRule, profile, profiles,
+};
 pub use core::scan::{Control, Cursor, Fact, ScanEvent, Sink, Wants};
 pub use core::{
     AnyHarness, AnyTranscript, Arguments, Capabilities, Carrier, Carriers, Class, Codec, CodecError, Common,

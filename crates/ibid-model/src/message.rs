@@ -77,6 +77,10 @@ pub struct Message {
     /// The model that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<Text>,
+    /// The harness's id of the turn it belongs to, where the harness has such ids. A turn is what
+    /// one prompt sets off, up to the next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Text>,
     /// The provider's id of the API message it is part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_id: Option<Text>,
@@ -110,6 +114,7 @@ impl Message {
             origin,
             at: None,
             model: None,
+            turn: None,
             api_id: None,
             stop: None,
             cwd: None,

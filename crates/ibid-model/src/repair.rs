@@ -304,6 +304,7 @@ impl Preparation<'_> {
             origin: message.origin,
             at: message.at,
             model: message.model.clone(),
+            turn: message.turn.clone(),
             api_id: message.api_id.clone(),
             stop: message.stop.clone(),
             cwd: message.cwd.clone(),

@@ -41,6 +41,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 200_000,
     versions_seen: &[],
     evidence: Some(EvidencePlatform { rank: 6, name: "augment" }),
+    capture: &[],
     retention_days: None,
 };
 

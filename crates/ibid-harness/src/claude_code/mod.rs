@@ -38,6 +38,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 200_000,
     versions_seen: &["2.1.332", "2.1.197", "1.0.60"],
     evidence: Some(EvidencePlatform { rank: 2, name: "claude" }),
+    capture: &[],
     retention_days: Some(30),
 };
 

@@ -41,6 +41,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 64_000,
     versions_seen: &["1.0.102", "1.0.77", "1.0.11", "0.0.420"],
     evidence: Some(EvidencePlatform { rank: 4, name: "copilot" }),
+    capture: &[],
     retention_days: None,
 };
 

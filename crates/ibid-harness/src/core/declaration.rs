@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::capture::CaptureProfile;
+
 /// The id of a harness, in kebab-case (`claude-code`). Only the registry makes them, so every
 /// value names a harness that Ibid knows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -105,6 +107,9 @@ pub struct Declaration {
     pub versions_seen: &'static [&'static str],
     /// What the evidence host calls it; none when it is no platform of that protocol.
     pub evidence: Option<EvidencePlatform>,
+    /// The ways in which it can be captured, one for each of its programs (a command, a desktop
+    /// app); none when Ibid only reads its sessions.
+    pub capture: &'static [CaptureProfile],
     /// The days after which the harness deletes sessions by itself, when it does.
     pub retention_days: Option<u32>,
 }

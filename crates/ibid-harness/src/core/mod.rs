@@ -3,12 +3,14 @@
 mod arguments;
 mod by_path;
 mod cache;
+pub mod capture;
 mod declaration;
 mod discover;
 mod erased;
 mod fold;
 mod identity;
 pub(crate) mod open;
+pub mod plugin;
 mod proven;
 mod resolve;
 pub mod scan;

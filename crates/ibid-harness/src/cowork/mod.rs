@@ -42,6 +42,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 200_000,
     versions_seen: &["2.1.234", "2.1.5"],
     evidence: None,
+    capture: &[],
     retention_days: None,
 };
 

@@ -45,6 +45,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 200_000,
     versions_seen: &[],
     evidence: Some(EvidencePlatform { rank: 3, name: "cursor" }),
+    capture: &[],
     retention_days: None,
 };
 

@@ -48,6 +48,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 128_000,
     versions_seen: &[],
     evidence: Some(EvidencePlatform { rank: 11, name: "dsh" }),
+    capture: &[],
     retention_days: None,
 };
 

@@ -48,6 +48,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 200_000,
     versions_seen: &["1.0.41"],
     evidence: Some(EvidencePlatform { rank: 5, name: "grok" }),
+    capture: &[],
     retention_days: None,
 };
 

@@ -39,6 +39,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 200_000,
     versions_seen: &[],
     evidence: Some(EvidencePlatform { rank: 12, name: "harness-run" }),
+    capture: &[],
     retention_days: None,
 };
 

@@ -29,6 +29,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: u64::MAX,
     versions_seen: &["1"],
     evidence: None,
+    capture: &[],
     retention_days: None,
 };
 

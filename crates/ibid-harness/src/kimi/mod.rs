@@ -46,6 +46,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 200_000,
     versions_seen: &["2.1.0"],
     evidence: Some(EvidencePlatform { rank: 9, name: "kimi" }),
+    capture: &[],
     retention_days: None,
 };
 

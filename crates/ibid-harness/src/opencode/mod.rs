@@ -38,6 +38,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 200_000,
     versions_seen: &["1.18.33", "1.0.152"],
     evidence: None,
+    capture: &[],
     retention_days: None,
 };
 

@@ -41,6 +41,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 200_000,
     versions_seen: &["1.6.0", "0.73.1"],
     evidence: Some(EvidencePlatform { rank: 8, name: "pi" }),
+    capture: &[],
     retention_days: None,
 };
 

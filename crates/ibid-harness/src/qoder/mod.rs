@@ -42,6 +42,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 200_000,
     versions_seen: &[],
     evidence: Some(EvidencePlatform { rank: 0, name: "qoder" }),
+    capture: &[],
     retention_days: None,
 };
 

@@ -39,6 +39,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 131_072,
     versions_seen: &["0.24.4", "0.21.13", "0.21.7", "0.15.10"],
     evidence: Some(EvidencePlatform { rank: 7, name: "qwen" }),
+    capture: &[],
     retention_days: None,
 };
 

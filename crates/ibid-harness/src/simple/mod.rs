@@ -34,6 +34,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: u64::MAX,
     versions_seen: &["txcript 0.14"],
     evidence: None,
+    capture: &[],
     retention_days: None,
 };
 

@@ -41,6 +41,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 128_000,
     versions_seen: &[],
     evidence: Some(EvidencePlatform { rank: 10, name: "workbuddy" }),
+    capture: &[],
     retention_days: None,
 };
 

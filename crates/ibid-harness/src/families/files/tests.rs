@@ -29,6 +29,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 1,
     versions_seen: &[],
     evidence: None,
+    capture: &[],
     retention_days: None,
 };
 

@@ -1,0 +1,1 @@
+//! Identity in the headers of a request (`X-Tapes-*`).

@@ -1,0 +1,1 @@
+//! How a hook finds the process that listens: a file that the installer writes.

@@ -1,0 +1,1 @@
+//! One session as its lanes tell it.

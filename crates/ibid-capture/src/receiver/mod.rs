@@ -1,0 +1,1 @@
+//! The process that hooks report to.
