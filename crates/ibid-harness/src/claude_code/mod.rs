@@ -3,6 +3,7 @@
 
 mod agents;
 mod codec;
+pub mod hooks;
 mod place;
 mod running;
 mod save;

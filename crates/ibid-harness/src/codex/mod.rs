@@ -12,6 +12,7 @@ mod describe;
 mod doubt;
 mod event;
 mod files;
+pub mod hooks;
 mod item;
 mod json;
 mod lines;

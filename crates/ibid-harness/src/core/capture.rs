@@ -5,6 +5,7 @@
 
 use ibid_model::Observation;
 
+use super::hook_object::Refused;
 use super::plugin::Plugin;
 
 /// Which user agents of requests are the program's.
@@ -114,6 +115,18 @@ pub struct Announced {
     pub native: String,
     /// The same in the common form.
     pub observation: Observation,
+}
+
+impl Announced {
+    /// What is kept of one event, in the harness's own form and in the common one.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] when the own form cannot be written as JSON.
+    pub fn of(native: &impl serde::Serialize, observation: Observation) -> Result<Announced, Refused> {
+        let native = serde_json::to_string(native).map_err(|_| Refused)?;
+        Ok(Announced { native, observation })
+    }
 }
 
 /// The input of a hook is no event that the program is known to announce. Nothing of the input is

@@ -8,6 +8,7 @@ mod declaration;
 mod discover;
 mod erased;
 mod fold;
+pub mod hook_object;
 mod identity;
 pub(crate) mod open;
 pub mod plugin;

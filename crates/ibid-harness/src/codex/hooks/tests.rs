@@ -1,0 +1,1 @@
+//! What is read of real and of hostile inputs.
