@@ -109,8 +109,7 @@ const ALLOWED: &[&str] = &[
 const TASK_NOTIFICATION: &str = "<task-notification>";
 
 /// What Claude Code announces, for the registry.
-pub static LIFECYCLE: Lifecycle =
-    Lifecycle { events: &LIFECYCLE_EVENTS, unread: &UNREAD_EVENTS, read, kept };
+pub static LIFECYCLE: Lifecycle = Lifecycle { events: &LIFECYCLE_EVENTS, unread: &UNREAD_EVENTS, read, kept };
 
 /// One event of a Claude Code session, with the identities that it carried and nothing else.
 ///

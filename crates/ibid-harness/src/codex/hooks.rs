@@ -73,8 +73,7 @@ const ALLOWED: &[&str] = &[
 ];
 
 /// What Codex announces, for the registry.
-pub static LIFECYCLE: Lifecycle =
-    Lifecycle { events: &LIFECYCLE_EVENTS, unread: &UNREAD_EVENTS, read, kept };
+pub static LIFECYCLE: Lifecycle = Lifecycle { events: &LIFECYCLE_EVENTS, unread: &UNREAD_EVENTS, read, kept };
 
 /// One event of a Codex session, with the identities that it carried and nothing else.
 ///
