@@ -87,7 +87,7 @@ fn turn(record: &Record) -> Option<&str> {
         Body::Turn(turn) => turn.turn.as_ref(),
         Body::Item(item) => item.turn.as_ref(),
         Body::Event(event) => match &**event {
-            Event::Turn(turn) | Event::Aborted { turn, .. } => turn.as_ref(),
+            Event::TurnBegan(turn) | Event::TurnEnded(turn) | Event::Aborted { turn, .. } => turn.as_ref(),
             _ => None,
         },
         _ => None,

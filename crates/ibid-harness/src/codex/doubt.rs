@@ -46,7 +46,7 @@ impl Doubt {
                     self.event = if same { Vec::new() } else { told };
                     Found { before: (!item.is_empty()).then_some(same), this: false }
                 }
-                Event::Turn(_) | Event::Quiet => Found::default(),
+                Event::TurnBegan(_) | Event::TurnEnded(_) | Event::Quiet => Found::default(),
                 _ => self.decided(),
             },
             Body::Item(item) => {
@@ -101,6 +101,8 @@ pub(super) struct Held {
     place: Place,
     at: Option<Timestamp>,
     inherited: bool,
+    #[serde(default)]
+    turn: Option<Text>,
     /// Whether it was told already, as put there, since nothing more was in the file.
     told: bool,
 }
@@ -110,8 +112,8 @@ impl Pieces<'_> {
     pub(super) fn hold(&mut self, message: Message) {
         let Some(by) = message.injected else { return };
         let texts = texts(&message.parts);
-        let (place, at, inherited) = (self.place, self.at, self.inherited);
-        self.state.held = Some(Held { texts, by, place, at, inherited, told: false });
+        let (place, at, inherited, turn) = (self.place, self.at, self.inherited, self.turn.clone());
+        self.state.held = Some(Held { texts, by, place, at, inherited, turn, told: false });
     }
 
     /// Tells the message that waits, when a record decides whose it is.
@@ -132,11 +134,11 @@ impl Pieces<'_> {
     }
 
     fn tell_held(&mut self, held: Held, persons: bool) {
-        let Held { texts, by, place, at, inherited, .. } = held;
-        let now = (self.place, self.at, self.inherited);
+        let Held { texts, by, place, at, inherited, turn, .. } = held;
+        let now = (self.place, self.at, self.inherited, std::mem::replace(&mut self.turn, turn));
         (self.place, self.at, self.inherited) = (place, at, inherited);
         let parts = texts.into_iter().map(Part::Text).collect();
         self.user(parts, Some(by).filter(|_| !persons), Teller::Items);
-        (self.place, self.at, self.inherited) = now;
+        (self.place, self.at, self.inherited, self.turn) = now;
     }
 }

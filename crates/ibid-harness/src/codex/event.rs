@@ -21,8 +21,10 @@ pub(super) enum Event {
     Reasoning(Text),
     /// Counters; none when the process has made no call yet.
     Tokens(Option<TokenCount>),
-    /// A turn of this id began or ended.
-    Turn(Option<Text>),
+    /// A turn of this id began.
+    TurnBegan(Option<Text>),
+    /// A turn of this id ended.
+    TurnEnded(Option<Text>),
     /// The turn was stopped.
     Aborted { turn: Option<Text>, reason: Text },
     /// The structured form of a tool's result.
@@ -124,9 +126,8 @@ pub(super) fn read(payload: &RawValue, whole: &Text) -> Result<Event, serde_json
             total: info.total_token_usage,
             last: json::read(info.last_token_usage),
         })),
-        "task_started" | "turn_started" | "task_complete" | "turn_complete" => {
-            Event::Turn(string(raw.turn_id))
-        }
+        "task_started" | "turn_started" => Event::TurnBegan(string(raw.turn_id)),
+        "task_complete" | "turn_complete" => Event::TurnEnded(string(raw.turn_id)),
         "turn_aborted" => Event::Aborted {
             turn: string(raw.turn_id),
             reason: string(raw.reason).unwrap_or_else(|| "interrupted".into()),

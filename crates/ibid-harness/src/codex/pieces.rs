@@ -50,6 +50,10 @@ pub(super) struct Pieces<'a> {
     pub(super) place: Place,
     pub(super) at: Option<Timestamp>,
     pub(super) inherited: bool,
+    /// The turn that the record belongs to.
+    pub(super) turn: Option<Text>,
+    /// Whether only the settings of a turn named it, so that a prompt may begin another one.
+    pub(super) turn_is_old: bool,
     /// Whether the record is a message that looks like scaffolding, and a person typed it.
     persons: bool,
     /// Whether the record is the event of a prompt that was told as put there.
@@ -67,6 +71,8 @@ impl<'a> Pieces<'a> {
             place,
             at: None,
             inherited: false,
+            turn: None,
+            turn_is_old: false,
             persons: false,
             told_otherwise: false,
         }
@@ -77,6 +83,7 @@ impl<'a> Pieces<'a> {
         self.settle_for_now();
         self.close();
         (self.state.tip, self.state.prompts) = (from.tip, from.prompts);
+        (self.state.turn, self.state.turn_began) = (None, false);
     }
 
     /// The next file is one of the session's own, or one of the thread it was forked from.
@@ -121,6 +128,7 @@ impl<'a> Pieces<'a> {
         self.inherited |= self.state.of_base;
         // State alone makes no rollout: other programs write lines of that kind too.
         self.state.census.known += u64::from(!stranger && !matches!(record.body, Body::Quiet));
+        self.turn_of(&record);
         match record.body {
             Body::Meta(meta) => self.meta(*meta, record.at),
             Body::Turn(turn) => {
@@ -158,6 +166,33 @@ impl<'a> Pieces<'a> {
             Body::Stranger => self.state.census.strangers += 1,
         }
         self.going_on
+    }
+
+    /// Follows the turns. An item may name its own (0.171.0); else it belongs to the one that goes
+    /// on, which is the `turn_id` that hooks announce (measured with 0.171.0).
+    fn turn_of(&mut self, record: &Record) {
+        let state = &mut self.state;
+        let mut own = None;
+        let mut ends = false;
+        match &record.body {
+            Body::Turn(turn) => {
+                if turn.turn.is_some() && turn.turn != state.turn {
+                    (state.turn, state.turn_began) = (turn.turn.clone(), false);
+                }
+            }
+            Body::Item(item) => own = item.turn.clone(),
+            Body::Event(event) => match &**event {
+                Event::TurnBegan(turn) => (state.turn, state.turn_began) = (turn.clone(), turn.is_some()),
+                Event::TurnEnded(_) | Event::Aborted { .. } => ends = true,
+                _ => {}
+            },
+            _ => {}
+        }
+        self.turn_is_old = own.is_none() && !state.turn_began;
+        self.turn = own.or_else(|| state.turn.clone());
+        if ends {
+            (state.turn, state.turn_began) = (None, false);
+        }
     }
 
     /// Ends the reading for now: hands on what waited, and what was wrong.
@@ -276,6 +311,7 @@ impl<'a> Pieces<'a> {
         let mut message = Message::new(id, role, origin);
         message.at = self.at;
         message.inherited = self.inherited;
+        message.turn.clone_from(&self.turn);
         message.sources.push(self.place.source());
         message
     }
@@ -373,7 +409,12 @@ impl<'a> Pieces<'a> {
                 }
             }
             Event::Reasoning(text) => {
-                self.state.thoughts.push(Thought { text, place: self.place, at: self.at });
+                self.state.thoughts.push(Thought {
+                    text,
+                    place: self.place,
+                    at: self.at,
+                    turn: self.turn.clone(),
+                });
             }
             Event::Tokens(count) => {
                 let message = self.state.open.as_ref().map(|open| open.id.clone());
@@ -381,7 +422,7 @@ impl<'a> Pieces<'a> {
                     self.state.calls.count(count, message, self.at, self.inherited, self.place.source());
                 self.emit_call(call);
             }
-            Event::Turn(_) | Event::Quiet => {}
+            Event::TurnBegan(_) | Event::TurnEnded(_) | Event::Quiet => {}
             Event::Result(structured) => self.wait(structured),
             Event::Aborted { reason, .. } => {
                 if let Some(open) = self.state.open.clone() {

@@ -98,7 +98,7 @@ impl Pieces<'_> {
             self.state.open_calls.remove(at);
             self.state.answered_by_event.push(waiting.call.clone());
             let (carrier, start, end) = waiting.place;
-            let (now, time) = (self.place, self.at);
+            let now = (self.place, self.at, std::mem::replace(&mut self.turn, waiting.turn));
             (self.place, self.at) = (Place { carrier, start, end }, waiting.at);
             let content = waiting.text.map(|text| ResultPart::Text(TextBlock { text })).into_iter().collect();
             self.result(ToolResult {
@@ -107,13 +107,21 @@ impl Pieces<'_> {
                 outcome: waiting.outcome,
                 structured: Some(waiting.json),
             });
-            (self.place, self.at) = (now, time);
+            (self.place, self.at, self.turn) = now;
         }
     }
 
     pub(super) fn wait(&mut self, structured: Structured) {
         let Structured { call, outcome, text, json } = structured;
         let place = (self.place.carrier, self.place.start, self.place.end);
-        self.state.waiting.push(Waiting { call, outcome, text, json, place, at: self.at });
+        self.state.waiting.push(Waiting {
+            call,
+            outcome,
+            text,
+            json,
+            place,
+            at: self.at,
+            turn: self.turn.clone(),
+        });
     }
 }

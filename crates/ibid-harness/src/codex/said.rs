@@ -28,6 +28,9 @@ impl Pieces<'_> {
         };
         let before = self.state.tip.clone();
         let mut piece = self.next(Role::User, origin);
+        if origin == Origin::Person && self.turn_is_old {
+            piece.turn = None;
+        }
         piece.blocks = parts.into_iter().map(Part::into_block).collect();
         if origin == Origin::Person {
             self.state.prompts.push(before);
@@ -86,13 +89,13 @@ impl Pieces<'_> {
         }
         // They stand where their events do, and not where the next record is: a message that they
         // begin must not take the id of what that record says.
-        let here = (self.place, self.at);
-        for Thought { text, place, at } in thoughts {
+        let here = (self.place, self.at, self.turn.clone());
+        for Thought { text, place, at, turn } in thoughts {
             if !text.is_blank() {
-                (self.place, self.at) = (place, at);
+                (self.place, self.at, self.turn) = (place, at, turn);
                 self.model_says(vec![Block::Thinking(Thinking { text, tokens: Vec::new() })], false);
             }
         }
-        (self.place, self.at) = here;
+        (self.place, self.at, self.turn) = here;
     }
 }

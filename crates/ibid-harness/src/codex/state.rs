@@ -40,6 +40,8 @@ pub(super) struct Waiting {
     pub(super) json: Json,
     pub(super) place: (u32, u64, u64),
     pub(super) at: Option<Timestamp>,
+    #[serde(default)]
+    pub(super) turn: Option<Text>,
 }
 
 /// A thought that only an event has told.
@@ -48,6 +50,8 @@ pub(super) struct Thought {
     pub(super) text: Text,
     pub(super) place: Place,
     pub(super) at: Option<Timestamp>,
+    #[serde(default)]
+    pub(super) turn: Option<Text>,
 }
 
 /// What must be remembered between records. It is what a cursor holds.
@@ -68,6 +72,12 @@ pub(super) struct State {
     pub(super) forks: bool,
     pub(super) copied: Copied,
     pub(super) calls: Calls,
+    /// The turn that goes on, and whether its beginning was told; else the settings alone named it,
+    /// which old versions write behind the prompt.
+    #[serde(default)]
+    pub(super) turn: Option<Text>,
+    #[serde(default)]
+    pub(super) turn_began: bool,
     pub(super) tip: Option<MessageId>,
     pub(super) open: Option<Open>,
     pub(super) results: Option<MessageId>,

@@ -88,6 +88,7 @@ impl Fold {
         match at.and_then(|at| self.messages.get_mut(at)) {
             Some(message) => {
                 message.api_id = message.api_id.take().or(piece.api_id);
+                message.turn = message.turn.take().or(piece.turn);
                 message.blocks.extend(piece.blocks);
                 message.sources.extend(piece.sources);
                 message.stop = piece.stop.or(message.stop.take());

@@ -388,6 +388,7 @@ impl Assembly {
         let mut message = Message::new(id, turn.role, turn.origin);
         message.at = row.at;
         message.model = turn.model.clone();
+        message.turn = turn.prompt.take();
         message.api_id.clone_from(&turn.api_id);
         message.cwd.clone_from(&row.cwd);
         message.sidechain = row.sidechain;

@@ -85,6 +85,8 @@ pub(crate) struct Turn {
     pub(crate) origin: Origin,
     /// The blocks, at least one unless the model wrote it.
     pub(crate) blocks: Vec<Block>,
+    /// The id of the prompt that set it off, which hooks announce too; on user rows alone.
+    pub(crate) prompt: Option<Text>,
     /// The provider's id of the message.
     pub(crate) api_id: Option<Text>,
     /// The model.
@@ -269,7 +271,9 @@ fn user(row: &mut Row<'_>, text: &Text) -> Result<What, serde_json::Error> {
     {
         blocks = vec![Block::Command(command)];
     }
-    Ok(What::Turn(Box::new(Turn::new(Role::User, origin, blocks))))
+    let mut turn = Turn::new(Role::User, origin, blocks);
+    turn.prompt = std::mem::take(&mut row.prompt).filled(text);
+    Ok(What::Turn(Box::new(turn)))
 }
 
 fn user_origin(row: &Row<'_>, blocks: &[Block]) -> Origin {
@@ -335,6 +339,7 @@ impl Turn {
             role,
             origin,
             blocks,
+            prompt: None,
             api_id: None,
             model: None,
             stop: None,

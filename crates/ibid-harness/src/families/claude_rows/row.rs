@@ -26,6 +26,8 @@ pub(super) struct Row<'a> {
     pub(super) git_branch: Str<'a>,
     pub(super) version: Str<'a>,
     pub(super) agent: Str<'a>,
+    /// The prompt that set off what the row belongs to (since 2.1.197 or before; on user rows).
+    pub(super) prompt: Str<'a>,
     pub(super) request: Str<'a>,
     /// The session that made the call, on rows that a fork copied.
     pub(super) request_session: Str<'a>,
@@ -64,6 +66,7 @@ impl<'de> Fields<'de> for Row<'de> {
             "gitBranch" => self.git_branch = map.next_value()?,
             "version" => self.version = map.next_value()?,
             "agentId" => self.agent = map.next_value()?,
+            "promptId" => self.prompt = map.next_value()?,
             "requestId" => self.request = map.next_value()?,
             "requestSessionId" => self.request_session = map.next_value()?,
             "isSidechain" => self.sidechain = map.next_value()?,

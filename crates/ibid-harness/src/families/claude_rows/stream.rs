@@ -279,6 +279,7 @@ impl Stream<'_> {
         message.parent = before.filter(|before| *before != id).map(MessageId::from);
         message.at = record.at;
         message.model = turn.model;
+        message.turn = turn.prompt;
         message.api_id = turn.api_id;
         message.stop = turn.stop;
         message.cwd.clone_from(&record.ambient.cwd);

@@ -176,6 +176,7 @@ impl Assembly {
         let mut message = Message::new(format!("{call}:results"), Role::User, Origin::Tools);
         message.at = like.at;
         message.cwd.clone_from(&like.cwd);
+        message.turn.clone_from(&like.turn);
         message.sources.clone_from(&like.sources);
         message.blocks = results.into_iter().map(Block::ToolResult).collect();
         self.push(message);
@@ -329,6 +330,7 @@ impl Assembly {
         let mut message = |id: MessageId, origin, blocks, sources| {
             let mut message = Message::new(id, Role::User, origin);
             message.at = at;
+            message.turn = Some(record.id.clone());
             message.blocks = blocks;
             message.sources = sources;
             self.push(message);
@@ -381,6 +383,7 @@ impl Assembly {
             let mut message = Message::new(id, Role::Assistant, origin);
             message.at = at;
             message.model.clone_from(&model);
+            message.turn = fields.text("parentID").filter(|parent| !parent.is_empty());
             message.cwd = fields.object("path").and_then(|path| path.text("cwd"));
             message.stop = stop(&step, fields, error.as_ref(), last);
             message.blocks = step.blocks;
