@@ -123,10 +123,9 @@ fn an_opencode_answer_names_the_prompt_that_it_answers() {
                     assert!(message.id.as_str().starts_with(turn))
                 }
                 _ => {
-                    assert!(
-                        session.messages.iter().any(|asked| asked.id == turn && asked.role == Role::User)
-                    );
-                    answered += 1;
+                    // A request for a summary is no message.
+                    let asked = |asked: &&Message| asked.id == turn && asked.role == Role::User;
+                    answered += session.messages.iter().filter(asked).count();
                 }
             }
         }
