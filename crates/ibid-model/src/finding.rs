@@ -64,6 +64,8 @@ finding_kinds! {
     NotJson = "not-json", Error, "Look at the line; a harness skips it too.";
     /// A line ends in the middle of a value, and it is the last one: the harness may still be writing it, or died while it did.
     CutLine = "cut-line", Warning, "If the session is running, read it again later.";
+    /// A line of Ibid's journal of observations stops in the middle: the hook that wrote it was killed. It is never taken for an observation.
+    TornRecord = "torn-record", Warning, "Nothing needs doing; what that one hook had to say is lost.";
     /// A line begins with the torn half of a value; the complete value behind it was recovered.
     TornPrefix = "torn-prefix", Error, "The torn half is kept in the file; nothing else can be read from it.";
     /// Two or more values stand on one line; each was read as a record.
