@@ -23,6 +23,7 @@ fn main() -> io::Result<()> {
         }
     }
     written += frames(&folder.join("evidence_frames"))?;
+    written += payloads(&fixtures("hooks"), &folder.join("hooks"))?;
     println!("{written} seeds");
     Ok(())
 }
@@ -40,6 +41,29 @@ fn frames(folder: &Path) -> io::Result<usize> {
             let pieces: Vec<&str> =
                 case["send"].as_array().into_iter().flatten().filter_map(|s| s.as_str()).collect();
             fs::write(folder.join(format!("suite-{written}")), pieces.concat())?;
+            written += 1;
+        }
+    }
+    Ok(written)
+}
+
+/// A folder of `fixtures/`.
+fn fixtures(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(name)
+}
+
+/// Copies what the real programs gave their hooks.
+fn payloads(from: &Path, folder: &Path) -> io::Result<usize> {
+    fs::create_dir_all(folder)?;
+    let mut written = 0;
+    for entry in fs::read_dir(from)?.flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            written += payloads(&path, folder)?;
+        } else if path.extension().is_some_and(|extension| extension == "json") {
+            let payload = fs::read(&path)?;
+            let tail: Vec<_> = path.iter().rev().take(4).map(|part| part.to_string_lossy()).collect();
+            fs::write(folder.join(tail.join("-")), payload)?;
             written += 1;
         }
     }

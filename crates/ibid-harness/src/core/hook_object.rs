@@ -179,3 +179,64 @@ impl Visitor<'_> for Beginning<'_> {
         Ok(text.starts_with(self.0))
     }
 }
+
+/// The payloads of one run below `fixtures/hooks`, by file name and in order.
+#[cfg(test)]
+pub(crate) fn payloads(run: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/hooks").join(run);
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).expect("the fixtures").flatten().map(|file| file.path()).collect();
+    files.sort();
+    let name = |path: &std::path::Path| path.file_stem().expect("a name").to_string_lossy().into_owned();
+    files.iter().map(|path| (name(path), std::fs::read(path).expect("a payload"))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALLOWED: &[&str] = &["id", "path", "text"];
+
+    fn object(input: &str) -> Result<HookObject<'_>, Refused> {
+        HookObject::read(input.as_bytes(), ALLOWED)
+    }
+
+    #[test]
+    fn only_members_on_the_allowlist_are_kept() {
+        let object = object(r#"{"id":"a","secret":"s","path":null}"#).expect("an object");
+        assert_eq!(object.required("id"), Ok("a".into()));
+        assert_eq!(object.optional("secret"), Ok(None));
+        assert!(!format!("{object:?}").contains("secret"));
+    }
+
+    #[test]
+    fn null_and_absent_are_both_nothing_and_not_enough_for_what_is_required() {
+        let object = object(r#"{"path":null}"#).expect("an object");
+        assert_eq!((object.optional("path"), object.optional("id")), (Ok(None), Ok(None)));
+        assert_eq!((object.required("path"), object.required("id")), (Err(Refused), Err(Refused)));
+    }
+
+    #[test]
+    fn the_beginning_of_a_text_is_compared_as_it_reads_and_not_as_it_is_spelled() {
+        let begins = |text: &str| object(text).expect("an object").begins_with("text", "<task>");
+        assert!(begins(r#"{"text":"<task> and \ud800 more"}"#));
+        assert!(begins(r#"{"text":"\u003ctask>"}"#));
+        assert!(!begins(r#"{"text":" <task>"}"#));
+        assert!(!begins(r#"{"text":["<task>"]}"#));
+        assert!(!begins(r#"{"id":"<task>"}"#));
+    }
+
+    #[test]
+    fn a_word_that_is_not_known_is_told_apart_from_none_at_all() {
+        #[derive(Debug, PartialEq, serde::Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Colour {
+            DarkRed,
+        }
+        let word = |text: &str| object(text).expect("an object").word::<Colour>("id");
+        assert_eq!(word(r#"{"id":"dark_red"}"#), Ok(Some(Colour::DarkRed)));
+        assert_eq!(word(r#"{"id":"green"}"#), Ok(None));
+        assert_eq!(word("{}"), Err(Refused));
+        assert_eq!(word(r#"{"id":{"dark_red":null}}"#), Err(Refused));
+    }
+}
