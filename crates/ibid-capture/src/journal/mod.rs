@@ -137,6 +137,9 @@ pub enum JournalError {
         /// Its length.
         bytes: usize,
     },
+    /// The observation of an entry is JSON on several lines.
+    #[error("an observation has to be one line")]
+    SeveralLines,
     /// The lock cannot be had, and there are as many side files as may be.
     #[error("another process holds the lock of {}, and there are {files} side files", path.display())]
     Full {

@@ -134,7 +134,7 @@ impl Seen {
             | JournalError::Foreign { path }
             | JournalError::Full { path, .. }
             | JournalError::Io { path, .. } => Some(path),
-            JournalError::TooLarge { .. } => None,
+            JournalError::TooLarge { .. } | JournalError::SeveralLines => None,
         };
         let detail = match error {
             JournalError::Io { source, .. } => format!("{error}: {source}"),

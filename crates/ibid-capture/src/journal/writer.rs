@@ -41,6 +41,9 @@ impl Journal {
         let directory = &self.directory;
         let mut line = serde_json::to_vec(entry)
             .map_err(|error| JournalError::io("write an entry to", directory.path(), error.into()))?;
+        if memchr::memchr(b'\n', &line).is_some() {
+            return Err(JournalError::SeveralLines);
+        }
         line.push(b'\n');
         if line.len() > LINE_BYTES {
             return Err(JournalError::TooLarge { bytes: line.len() });
