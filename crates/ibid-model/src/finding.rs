@@ -138,6 +138,8 @@ finding_kinds! {
     LinkNotFollowed = "link-not-followed", Warning, "Move the file into the store if it belongs there.";
     /// Another store of the same program is there, which Ibid does not read; nothing in it is listed.
     UnreadStore = "unread-store", Note, "Nothing needs doing; sessions that lie only in it are not seen.";
+    /// The stored session and what its harness announced while it ran do not say the same.
+    LanesDisagree = "lanes-disagree", Warning, "Look at both places, which `ibid explain` names; none was chosen.";
     /// A write that did not finish was found in Ibid's journal.
     UnfinishedWrite = "unfinished-write", Error, "Run `ibid doctor --fix`, or any command that writes, to finish or undo it.";
 }
