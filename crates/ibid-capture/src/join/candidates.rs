@@ -86,6 +86,6 @@ mod tests {
     #[test]
     fn prompts_with_different_ids_are_different_prompts() {
         let with_id = Prompt { at: Some(100), has_id: true };
-        assert_eq!(of(&[with_id], &[with_id], &[100]), [Vec::new()]);
+        assert_eq!(of(&[with_id], &[with_id], &[100]), [Vec::<usize>::new()]);
     }
 }
