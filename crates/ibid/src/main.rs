@@ -41,6 +41,10 @@ pub(crate) struct Arguments {
 }
 
 fn main() -> ExitCode {
+    // What an agent runs must not fail, so not even the parser of arguments comes before it.
+    if let Some(code) = commands::hook::intercept(std::env::args_os()) {
+        return code;
+    }
     output::die_quietly_on_broken_pipes();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,

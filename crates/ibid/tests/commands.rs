@@ -17,6 +17,7 @@ mod delete;
 mod demo;
 mod doctor;
 mod export;
+mod hook;
 mod host;
 mod import;
 #[cfg(unix)]

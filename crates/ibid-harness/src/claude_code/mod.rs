@@ -2,6 +2,7 @@
 //! the files of its subagents beside it. The format is in `docs/formats/claude-code.md`.
 
 mod agents;
+mod capture;
 mod codec;
 pub mod hooks;
 mod place;
@@ -39,7 +40,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 200_000,
     versions_seen: &["2.1.332", "2.1.197", "1.0.60"],
     evidence: Some(EvidencePlatform { rank: 2, name: "claude" }),
-    capture: &[],
+    capture: &capture::PROFILES,
     retention_days: Some(30),
 };
 

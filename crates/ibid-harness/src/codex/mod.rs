@@ -4,6 +4,7 @@
 mod ahead;
 mod answers;
 mod calls;
+mod capture;
 mod children;
 mod codec;
 mod content;
@@ -61,7 +62,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 258_400,
     versions_seen: &["0.171.0", "0.146.0", "0.140.0", "0.100.0", "0.47.0", "0.39.0"],
     evidence: Some(EvidencePlatform { rank: 1, name: "codex" }),
-    capture: &[],
+    capture: &capture::PROFILES,
     retention_days: None,
 };
 

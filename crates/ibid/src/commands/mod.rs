@@ -7,6 +7,7 @@ mod delete;
 mod demo;
 mod doctor;
 mod export;
+pub(crate) mod hook;
 mod host;
 mod import;
 mod list;
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     Restore(restore::Arguments),
     Doctor(doctor::Arguments),
     Host(host::Arguments),
+    Hook(hook::Arguments),
     Demo(demo::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -61,6 +63,8 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit> {
         Some(Command::Restore(arguments)) => restore::run(&machine()?, arguments),
         Some(Command::Doctor(arguments)) => doctor::run(&machine()?, arguments),
         Some(Command::Host(arguments)) => Ok(host::run(&machine()?, arguments)),
+        // A hook never comes this far: `main` looks for one before it parses anything.
+        Some(Command::Hook(_)) => Ok(Exit::Done),
         Some(Command::Demo(arguments)) => demo::run(arguments),
         Some(Command::Completions(arguments)) => completions::run(arguments),
         Some(Command::Man(arguments)) => man::run(arguments),

@@ -1,0 +1,19 @@
+//! Claude Code as capture sees it.
+
+use super::hooks::LIFECYCLE;
+use crate::core::capture::{Attribution, CaptureProfile, Launch, Mechanism, Transcripts, UserAgentRule};
+use crate::core::plugin::Plugin;
+
+/// The one profile.
+pub(super) static PROFILES: [CaptureProfile; 1] = [CaptureProfile {
+    id: "claude",
+    aliases: &["claude-code"],
+    name: "Claude Code",
+    user_agent: UserAgentRule::Prefix("claude"),
+    launch: Launch::Recipe,
+    attribution: Attribution::SessionsDir,
+    transcripts: Transcripts::ClaudeProjects,
+    mechanism: Mechanism::LaunchRedirect,
+    plugin: Plugin::None("its hooks can be set by hand"),
+    lifecycle: Some(&LIFECYCLE),
+}];

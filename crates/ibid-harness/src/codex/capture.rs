@@ -1,0 +1,33 @@
+//! Codex as capture sees it: the command and the desktop app, which share their sessions and their hooks.
+
+use super::hooks::LIFECYCLE;
+use crate::core::capture::{Attribution, CaptureProfile, Launch, Mechanism, Transcripts, UserAgentRule};
+use crate::core::plugin::Plugin;
+
+/// The profiles, the command first.
+pub(super) static PROFILES: [CaptureProfile; 2] = [
+    CaptureProfile {
+        id: "codex",
+        aliases: &[],
+        name: "Codex",
+        user_agent: UserAgentRule::None,
+        launch: Launch::Recipe,
+        attribution: Attribution::OpenRollout,
+        transcripts: Transcripts::CodexRollouts,
+        mechanism: Mechanism::LaunchRedirect,
+        plugin: Plugin::None("its hooks are those of the desktop app, which announce its sessions too"),
+        lifecycle: Some(&LIFECYCLE),
+    },
+    CaptureProfile {
+        id: "codex-app",
+        aliases: &["codex-desktop"],
+        name: "Codex app",
+        user_agent: UserAgentRule::None,
+        launch: Launch::Unsupported,
+        attribution: Attribution::LifecycleHooks,
+        transcripts: Transcripts::CodexRollouts,
+        mechanism: Mechanism::LifecycleHooks,
+        plugin: Plugin::None("its hooks can be set by hand"),
+        lifecycle: Some(&LIFECYCLE),
+    },
+];
