@@ -48,6 +48,7 @@ mod session;
 mod source;
 mod tagged;
 mod text;
+mod thread_rule;
 mod time;
 mod tool;
 mod usage;
@@ -70,6 +71,7 @@ pub use repair::{CommandRule, Preparation, Prepared, Rules, Step, ThinkingRule, 
 pub use session::{Branch, Counts, Meta, Problem, Session, Title, TitleOrigin};
 pub use source::{CarrierInfo, CarrierRole, Extent, RowPlace, Source};
 pub use text::Text;
+pub use thread_rule::ThreadRule;
 pub use time::Timestamp;
 pub use tool::{
     Argument, Edit, Fetch, Find, List, Mcp, Outcome, Patch, Raw, Read, Replacement, ResultPart, Search,

@@ -2,6 +2,7 @@
 //! the files of its subagents beside it. The format is in `docs/formats/claude-code.md`.
 
 mod agents;
+pub mod attribution;
 mod capture;
 mod codec;
 pub mod hooks;

@@ -3,6 +3,7 @@
 
 mod ahead;
 mod answers;
+pub mod attribution;
 mod calls;
 mod capture;
 mod children;
