@@ -36,7 +36,7 @@ pub mod workbuddy;
 
 pub use core::capture::{
     Announced, Attribution, CaptureProfile, Launch, Lifecycle, Mechanism, NotAnEvent, Transcripts,
-    UserAgentRule, profile, profiles,
+    UserAgentRule, profile, profiles, thread_rules,
 };
 pub use core::scan::{Control, Cursor, Fact, ScanEvent, Sink, Wants};
 pub use core::{

@@ -1,17 +1,14 @@
 //! The cases of hooks: what is read of an input, in the harness's own form, and what is refused.
 
-use ibid_harness::{Lifecycle, claude_code, codex};
+use ibid_harness::Lifecycle;
 use serde_json::Value;
 
 use crate::case::{self, Case};
 
-/// What the harness of a case announces.
+/// What the program of a case announces.
 fn lifecycle(case: &Case) -> &'static Lifecycle {
-    match case.text("harness") {
-        "claude" => &claude_code::hooks::LIFECYCLE,
-        "codex" => &codex::hooks::LIFECYCLE,
-        other => panic!("{}: no harness is called {other}", case.name),
-    }
+    let (_, profile) = ibid_harness::profile(case.text("harness")).expect("a profile");
+    profile.lifecycle.expect("a lifecycle")
 }
 
 fn run(case: &Case) {

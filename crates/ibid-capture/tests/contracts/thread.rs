@@ -1,15 +1,13 @@
 //! The cases of sub-threads. Which headers tell comes from the harnesses, in the order of the
 //! registry.
 
-use ibid_capture::envelope::thread_id;
-use ibid_harness::{claude_code, codex};
-
 use crate::case::{self, Case};
+use ibid_capture::envelope::thread_id;
 
 fn run(case: &Case) {
-    let rules = claude_code::attribution::THREADS.iter().chain(codex::attribution::THREADS);
+    let rules = ibid_harness::thread_rules();
     let expected = Some(case.text("thread_id")).filter(|thread| !thread.is_empty());
-    assert_eq!(thread_id(&case.headers(), rules).as_deref(), expected, "{}", case.name);
+    assert_eq!(thread_id(&case.headers(), &rules).as_deref(), expected, "{}", case.name);
 }
 
 #[test]

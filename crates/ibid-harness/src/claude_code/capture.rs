@@ -1,5 +1,6 @@
 //! Claude Code as capture sees it.
 
+use super::attribution::THREADS;
 use super::hooks::LIFECYCLE;
 use crate::core::capture::{Attribution, CaptureProfile, Launch, Mechanism, Transcripts, UserAgentRule};
 use crate::core::plugin::Plugin;
@@ -12,6 +13,7 @@ pub(super) static PROFILES: [CaptureProfile; 1] = [CaptureProfile {
     user_agent: UserAgentRule::Prefix("claude"),
     launch: Launch::Recipe,
     attribution: Attribution::SessionsDir,
+    threads: THREADS,
     transcripts: Transcripts::ClaudeProjects,
     mechanism: Mechanism::LaunchRedirect,
     plugin: Plugin::None("its hooks can be set by hand"),

@@ -1,5 +1,6 @@
 //! Codex as capture sees it: the command and the desktop app, which share their sessions and their hooks.
 
+use super::attribution::THREADS;
 use super::hooks::LIFECYCLE;
 use crate::core::capture::{Attribution, CaptureProfile, Launch, Mechanism, Transcripts, UserAgentRule};
 use crate::core::plugin::Plugin;
@@ -13,6 +14,7 @@ pub(super) static PROFILES: [CaptureProfile; 2] = [
         user_agent: UserAgentRule::None,
         launch: Launch::Recipe,
         attribution: Attribution::OpenRollout,
+        threads: THREADS,
         transcripts: Transcripts::CodexRollouts,
         mechanism: Mechanism::LaunchRedirect,
         plugin: Plugin::None("its hooks are those of the desktop app, which announce its sessions too"),
@@ -25,6 +27,7 @@ pub(super) static PROFILES: [CaptureProfile; 2] = [
         user_agent: UserAgentRule::None,
         launch: Launch::Unsupported,
         attribution: Attribution::LifecycleHooks,
+        threads: THREADS,
         transcripts: Transcripts::CodexRollouts,
         mechanism: Mechanism::LifecycleHooks,
         plugin: Plugin::None("its hooks can be set by hand"),

@@ -3,7 +3,7 @@
 //! One harness may be several programs (a command and a desktop app) that share their sessions and
 //! differ in how they are started and observed: each is a [`CaptureProfile`] of the declaration.
 
-use ibid_model::Observation;
+use ibid_model::{Observation, ThreadRule};
 
 use super::hook_object::Refused;
 use super::plugin::Plugin;
@@ -85,6 +85,9 @@ pub struct CaptureProfile {
     pub launch: Launch,
     /// What ties its requests to sessions.
     pub attribution: Attribution,
+    /// What in a request tells its sub-thread, in the order in which it is believed; none when
+    /// nothing does.
+    pub threads: &'static [ThreadRule],
     /// Where its transcripts are.
     pub transcripts: Transcripts,
     /// How its traffic is redirected.
@@ -144,6 +147,19 @@ pub fn profiles() -> impl Iterator<Item = (super::HarnessId, &'static CapturePro
         let declaration = harness.declaration();
         declaration.capture.iter().map(|profile| (declaration.id, profile))
     })
+}
+
+/// What tells the sub-thread of a request whose program is not known: the rules of all profiles, in
+/// the order of the registry, each once.
+#[must_use]
+pub fn thread_rules() -> Vec<ThreadRule> {
+    let mut rules = Vec::new();
+    for rule in profiles().flat_map(|(_, profile)| profile.threads) {
+        if !rules.contains(rule) {
+            rules.push(*rule);
+        }
+    }
+    rules
 }
 
 /// The profile of this id or alias, in any case and without the white space around it.
