@@ -2,6 +2,7 @@
 
 use ibid_carrier::plan::PlanError;
 use ibid_harness::StoreError;
+use ibid_harness::core::plugin::PluginError;
 
 /// How the program ends. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +62,9 @@ pub(crate) fn of_error(error: &anyhow::Error) -> Exit {
         }
         if let Some(StoreError::NotFound { .. }) = cause.downcast_ref::<StoreError>() {
             return Exit::NothingFound;
+        }
+        if cause.downcast_ref::<PluginError>().is_some_and(PluginError::is_refusal) {
+            return Exit::Refused;
         }
         if cause.downcast_ref::<PlanError>().is_some_and(PlanError::is_refusal) {
             return Exit::Refused;

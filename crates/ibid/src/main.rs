@@ -11,6 +11,7 @@ mod export;
 mod launch;
 mod machine;
 mod output;
+mod plugin;
 mod rendering;
 mod screen;
 mod selection;

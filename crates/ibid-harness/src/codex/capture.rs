@@ -17,7 +17,7 @@ pub(super) static PROFILES: [CaptureProfile; 2] = [
         threads: THREADS,
         transcripts: Transcripts::CodexRollouts,
         mechanism: Mechanism::LaunchRedirect,
-        plugin: Plugin::None("its hooks are those of the desktop app, which announce its sessions too"),
+        plugin: Plugin::None("the plugin of codex-app runs in the command too, and announces its sessions"),
         lifecycle: Some(&LIFECYCLE),
     },
     CaptureProfile {
@@ -30,7 +30,7 @@ pub(super) static PROFILES: [CaptureProfile; 2] = [
         threads: THREADS,
         transcripts: Transcripts::CodexRollouts,
         mechanism: Mechanism::LifecycleHooks,
-        plugin: Plugin::None("its hooks can be set by hand"),
+        plugin: Plugin::HookManifest(&super::plugin::PLUGIN),
         lifecycle: Some(&LIFECYCLE),
     },
 ];

@@ -22,6 +22,7 @@ mod messages;
 mod names;
 mod patch;
 mod pieces;
+pub mod plugin;
 mod records;
 mod results;
 mod said;

@@ -15,6 +15,7 @@ use crate::exit::Exit;
 use crate::launch::{is_on_path, template};
 use crate::machine::{Machine, is_listed};
 use crate::output;
+use crate::plugin::Health;
 use crate::table::{Table, size};
 
 /// How deep roots are searched for leftovers.
@@ -80,6 +81,7 @@ struct Report {
     leftovers: Vec<String>,
     missing: Vec<Missing>,
     newer: Vec<Newer>,
+    plugins: Health,
     trash_entries: usize,
     trash_problems: Vec<String>,
     directories: Directories,
@@ -117,6 +119,7 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         leftovers: leftovers.iter().map(|path| path.display().to_string()).collect(),
         missing: missing(machine, &discoveries),
         newer: newer(&discoveries),
+        plugins: Health::of(machine),
         trash_entries: trash.entries.len(),
         trash_problems: trash.unreadable.iter().map(ToString::to_string).collect(),
         directories: directories(machine),
@@ -136,6 +139,7 @@ impl Report {
             && self.leftovers.is_empty()
             && self.missing.is_empty()
             && self.trash_problems.is_empty()
+            && self.plugins.is_clean()
     }
 }
 
@@ -320,6 +324,7 @@ fn text(report: &Report, fixed: bool) -> String {
             proven.on
         );
     }
+    text.push_str(&report.plugins.text());
     if report.is_clean() {
         let _ = writeln!(text, "\nAll is well{}.", if fixed { "" } else { "; nothing needs doing" });
     }

@@ -14,6 +14,7 @@ mod list;
 mod man;
 mod overview;
 mod path;
+mod plugin;
 mod reference;
 mod restore;
 mod show;
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     Delete(delete::Arguments),
     Restore(restore::Arguments),
     Doctor(doctor::Arguments),
+    Plugin(plugin::Arguments),
     Host(host::Arguments),
     Hook(hook::Arguments),
     Demo(demo::Arguments),
@@ -62,6 +64,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit> {
         Some(Command::Delete(arguments)) => delete::run(&machine()?, arguments),
         Some(Command::Restore(arguments)) => restore::run(&machine()?, arguments),
         Some(Command::Doctor(arguments)) => doctor::run(&machine()?, arguments),
+        Some(Command::Plugin(arguments)) => plugin::run(&machine()?, arguments),
         Some(Command::Host(arguments)) => Ok(host::run(&machine()?, arguments)),
         // A hook never comes this far: `main` looks for one before it parses anything.
         Some(Command::Hook(_)) => Ok(Exit::Done),

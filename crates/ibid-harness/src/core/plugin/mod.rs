@@ -1,4 +1,6 @@
-//! What is installed in a harness so that it announces its boundaries.
+//! What is installed in a harness so that it announces its boundaries: as a fact of its profile
+//! ([`Plugin`]), as what belongs on a machine ([`Delivery`]), as what would be written
+//! ([`Installation`], [`Removal`]), as what was ([`Receipt`]), and as it stands ([`Status`]).
 //!
 //! The harness says *what* belongs on the machine: files of its own, patches of a configuration
 //! in its own grammar, the commands of its own plugin manager. How that is planned, written down,
@@ -10,22 +12,37 @@
 //! never approved here.
 
 mod bundled;
+mod delivery;
+mod error;
 mod hook_command;
+mod install;
+mod look;
 mod manifest;
 mod patch;
+mod place;
+mod program;
 mod quote;
+mod receipt;
 mod registration;
+mod remove;
 mod settings;
 mod slots;
 
 pub use bundled::{BundledExtension, BundledFile};
+pub use delivery::{Delivery, Differences, FileRole, Piece};
+pub use error::PluginError;
 pub use hook_command::{HookCommand, NotUnicode};
+pub use install::{Installation, Request};
+pub use look::{Evidence, State, Status, Weight};
 pub use manifest::{HookManifest, TreeFile};
 pub use patch::{Gateway, GatewayAuth, Grammar, PatchError, Patched, Unpatched, Wish};
+pub(crate) use program::{Ended, run, shown};
 pub use quote::{posix_line, posix_word};
+pub use receipt::{Receipt, ReceiptConfig, ReceiptFile};
 pub use registration::{
     Goal, PluginOutcome, Registered, Registrar, RegistrarRun, SourceOutcome, Unregistered, Withdrawn,
 };
+pub use remove::{Left, Removal, RemovalRequest};
 pub use settings::SettingsHooks;
 pub use slots::{HOOK_LINE, HOOK_WORDS, Slot, UnfilledSlot, fill};
 

@@ -1,12 +1,13 @@
 //! A configuration file of a program, changed in the program's own grammar. Everything here is
 //! text in, text out: a file that cannot be parsed is refused and stays as it is.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::HookCommand;
 
 /// A gateway that the program's requests are to go through.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gateway {
     /// Its origin (`http://127.0.0.1:4141`), as it goes into the configuration.
     pub url: String,
@@ -15,7 +16,8 @@ pub struct Gateway {
 }
 
 /// How a program authenticates through a gateway.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum GatewayAuth {
     /// With the login of a subscription.
     Subscription,
@@ -35,15 +37,17 @@ pub struct Wish<'a> {
 /// How one kind of configuration file is patched. The functions read and write nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Grammar {
-    /// Puts in what is wished. Applying to its own result changes nothing.
-    pub apply: fn(&str, Wish<'_>) -> Result<Patched, PatchError>,
+    /// Puts in what is wished. Applying to its own result changes nothing. The receipt of an
+    /// earlier application makes one that covers both.
+    pub apply: fn(&str, Wish<'_>, Option<&Value>) -> Result<Patched, PatchError>,
     /// Whether the text is as `apply` would leave it.
     pub is_applied: fn(&str, Wish<'_>) -> Result<bool, PatchError>,
     /// Takes out what is ours: with the receipt of `apply` everything, and each replaced value is
     /// given back; without, what is provably ours.
     pub remove: fn(&str, Option<&Value>) -> Result<Unpatched, PatchError>,
-    /// The keys under which two texts say something else, apart from layout and comments; none
-    /// when they say the same.
+    /// What the first text says that the second does not say, or says otherwise, and the other way
+    /// round, as dotted keys; a comment that only the first has counts too. None when giving the
+    /// second for the first loses nothing but layout.
     pub differences: fn(&str, &str) -> Result<Vec<String>, PatchError>,
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::Evidence;
 use crate::core::Surroundings;
 
 /// What is known of an earlier delivery, which decides how far "already installed" is believed.
@@ -51,6 +52,14 @@ pub trait Registrar: fmt::Debug + Sync {
     /// Makes the program forget the plugin. What somebody else registered under the same name is
     /// left alone.
     fn unregister(&self, run: &RegistrarRun<'_>) -> Unregistered;
+
+    /// What the program's own files say of the plugin: whether it is registered, switched on, and
+    /// whether the program's copy is the one in `tree`.
+    fn look(&self, machine: &Surroundings, tree: &Path) -> Vec<Evidence>;
+
+    /// Folders of the program that its own commands leave behind, empty, when the plugin goes; the
+    /// innermost first.
+    fn leftovers(&self, machine: &Surroundings) -> Vec<PathBuf>;
 
     /// What a person types to do what [`register`](Registrar::register) does.
     fn commands(&self, tree: &Path) -> Vec<String>;

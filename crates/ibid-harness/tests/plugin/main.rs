@@ -1,0 +1,10 @@
+//! The driver of Codex's plugin manager, against a program that answers what a test says.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on must fail"
+)]
+
+mod manager;
