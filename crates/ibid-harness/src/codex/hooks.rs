@@ -16,7 +16,8 @@
 //! - `session_id` is the root session's on every event, of a subagent too.
 //! - `transcript_path` is the root's on SessionStart, Stop and the prompts of a person, the
 //!   *child's* on SubagentStart and on a prompt inside a subagent, and the *parent's* on
-//!   SubagentStop, where `agent_transcript_path` is the child's. It is kept as supplied, and the
+//!   SubagentStop, where `agent_transcript_path` is the child's; the parent may be a subagent
+//!   itself. It is kept as supplied, and the
 //!   identity of the root is `session_id` alone.
 //! - `turn_id` is the turn that the event belongs to: on SubagentStart, SubagentStop and a prompt
 //!   inside a subagent the child's own turn, not that of the prompt which spawned it.

@@ -48,6 +48,20 @@ fn the_transcript_of_a_subagent_is_the_subagents_on_each_of_its_events() {
 }
 
 #[test]
+fn the_transcript_that_a_nested_subagents_end_names_is_its_parents() {
+    let input = payloads("codex/0.171.0/nested");
+    let (_, input) = input.iter().find(|(name, _)| name.ends_with("SubagentStop")).expect("an end");
+    let observation = parse_observation(input).expect("a recognised event");
+    let LifecycleEvent::SubagentStop { agent_id, agent_transcript_path, .. } = &observation.event else {
+        panic!("an end of a subagent")
+    };
+    let supplied = observation.transcript_path.clone().expect("a path");
+    assert!(agent_transcript_path.as_ref().expect("a path").contains(agent_id));
+    assert!(!supplied.contains(agent_id) && !supplied.contains(&observation.session_id));
+    assert_eq!(observation.common().transcript_path, None, "it is not the root's");
+}
+
+#[test]
 fn a_subagent_has_a_turn_of_its_own() {
     let events = common("subagent");
     let turn = |at: usize| events[at].turn.as_ref().expect("a turn").as_str();
