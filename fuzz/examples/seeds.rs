@@ -23,6 +23,7 @@ fn main() -> io::Result<()> {
         }
     }
     written += frames(&folder.join("evidence_frames"))?;
+    written += requests(&fixtures("contracts/envelope"), &folder.join("envelope"))?;
     written += payloads(&fixtures("hooks"), &folder.join("hooks"))?;
     println!("{written} seeds");
     Ok(())
@@ -50,6 +51,22 @@ fn frames(folder: &Path) -> io::Result<usize> {
 /// A folder of `fixtures/`.
 fn fixtures(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures").join(name)
+}
+
+/// Writes the headers of the cases of the envelope, as they stand in a request.
+fn requests(cases: &Path, folder: &Path) -> io::Result<usize> {
+    fs::create_dir_all(folder)?;
+    let mut written = 0;
+    for file in fs::read_dir(cases)?.flatten() {
+        let Ok(case) = serde_json::from_slice::<serde_json::Value>(&fs::read(file.path())?) else { continue };
+        let headers = case["headers"].as_object().into_iter().flatten();
+        let lines: String = headers
+            .map(|(name, value)| format!("{name}: {}\n", value.as_str().unwrap_or_default()))
+            .collect();
+        fs::write(folder.join(file.file_name()), lines)?;
+        written += 1;
+    }
+    Ok(written)
 }
 
 /// Copies what the real programs gave their hooks.

@@ -22,7 +22,8 @@
 //!   SubagentStart, SessionStart with the source `compact`, and PostCompact.
 //! - `/clear` ends the session (`clear`) and starts one with another id; `--fork-session` starts
 //!   one with another id and the source `fork`.
-//! - a turn whose request failed (no connection) ends without Stop.
+//! - a turn whose request failed (no connection, or an answer of 400) ends without Stop and without
+//!   StopFailure.
 //!
 //! Read in the program 2.1.332 and not seen: UserPromptSubmit may carry a `source` that says who
 //! wrote the prompt, SessionStart an `agent_type` without `agent_id` (a main thread started with
