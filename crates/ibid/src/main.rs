@@ -8,6 +8,7 @@ mod config;
 mod demo;
 mod exit;
 mod export;
+mod lanes;
 mod launch;
 mod machine;
 mod output;

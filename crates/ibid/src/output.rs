@@ -77,7 +77,15 @@ pub(crate) fn print_json<T: Serialize>(value: &T) -> Result<()> {
         #[serde(flatten)]
         value: &'a T,
     }
-    let mut text = serde_json::to_string_pretty(&Versioned { ibid: JSON_VERSION, value })?;
+    print_versioned(&Versioned { ibid: JSON_VERSION, value })
+}
+
+/// Prints one JSON object that has its version in it.
+///
+/// # Errors
+/// As [`print()`].
+pub(crate) fn print_versioned<T: Serialize>(value: &T) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(value)?;
     text.push('\n');
     print(&json_for_terminals(&text))
 }

@@ -6,6 +6,7 @@ mod convert;
 mod delete;
 mod demo;
 mod doctor;
+mod explain;
 mod export;
 pub(crate) mod hook;
 mod host;
@@ -30,6 +31,7 @@ use crate::machine::Machine;
 pub(crate) enum Command {
     List(list::Arguments),
     Show(show::Arguments),
+    Explain(explain::Arguments),
     Convert(convert::Arguments),
     Continue(r#continue::Arguments),
     Path(path::Arguments),
@@ -56,6 +58,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit> {
         None => overview::run(&machine()?),
         Some(Command::List(arguments)) => list::run(&machine()?, arguments),
         Some(Command::Show(arguments)) => show::run(&machine()?, arguments),
+        Some(Command::Explain(arguments)) => explain::run(&machine()?, arguments),
         Some(Command::Convert(arguments)) => convert::run(&machine()?, arguments),
         Some(Command::Continue(arguments)) => r#continue::run(&machine()?, arguments),
         Some(Command::Path(arguments)) => path::run(&machine()?, arguments),

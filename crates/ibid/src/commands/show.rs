@@ -3,11 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 
 use anyhow::{Result, bail};
+use ibid_capture::join::{self, Explained, Fact, Lane, LaneReport, Turn};
 use ibid_harness::{AnyTranscript, Common, Content, Discovered};
 use ibid_model::{CarrierRole, Extent, Finding, Selection, Session};
 use serde::Serialize;
 
 use crate::exit::Exit;
+use crate::lanes::Lanes;
 use crate::machine::{Found, Machine};
 use crate::output;
 use crate::rendering::{self, Header, Options, Renderer};
@@ -49,6 +51,26 @@ struct Answer<'a> {
     session: &'a Session,
     findings: &'a [Finding],
     subagents: Vec<Subagent<'a>>,
+    /// What the agent announced of the session while it ran; absent when nothing is known of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lifecycle: Option<Announced<'a>>,
+}
+
+/// The parts of `ibid explain` that observations add something to.
+#[derive(Serialize)]
+struct Announced<'a> {
+    lane: Option<&'a LaneReport>,
+    facts: &'a [Fact],
+    turns: &'a [Turn],
+    subagents: &'a [join::Subagent],
+}
+
+impl<'a> Announced<'a> {
+    fn of(explained: &'a Explained) -> Announced<'a> {
+        let lane = explained.lanes.iter().find(|lane| lane.lane == Lane::Lifecycle);
+        let Explained { facts, turns, subagents, .. } = explained;
+        Announced { lane, facts, turns, subagents }
+    }
 }
 
 #[derive(Serialize)]
@@ -79,7 +101,7 @@ struct Branches<'a> {
 pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     let found = machine.find(&arguments.session)?;
     let transcript = machine.load(&found)?;
-    let Common { session, findings } = transcript.to_common()?;
+    let Common { session, mut findings } = transcript.to_common()?;
     if arguments.branches {
         return branches(machine, &session);
     }
@@ -89,14 +111,18 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         return raw(&transcript, &session, (!whole).then_some(&selection));
     }
     let children = machine.children(&found);
+    let lanes = Lanes::at_a_glance(machine, &found, &session, &children);
+    let explained = lanes.map(|lanes| lanes.explain(&session, &[]));
+    findings.extend(explained.iter().flat_map(|explained| explained.findings.iter().cloned()));
     if machine.json {
         let cut = (!whole).then(|| cut(&session, &selection));
         let subagents = children.iter().map(subagent).collect();
         let session = cut.as_ref().unwrap_or(&session);
-        output::print_json(&Answer { session, findings: &findings, subagents })?;
+        let lifecycle = explained.as_ref().map(Announced::of);
+        output::print_json(&Answer { session, findings: &findings, subagents, lifecycle })?;
         return Ok(Exit::Done);
     }
-    let exit = readable(arguments, &found, &session, &selection, &children)?;
+    let exit = readable(arguments, &found, &session, &selection, (&children, explained.as_ref()))?;
     if let Some(text) = output::findings_below("What was found while reading:", &findings, arguments.full) {
         output::note(&format!("\n{text}"));
     }
@@ -108,11 +134,11 @@ fn readable(
     found: &Found,
     session: &Session,
     selection: &Selection,
-    children: &[Discovered],
+    (children, explained): (&[Discovered], Option<&Explained>),
 ) -> Result<Exit> {
     let options = Options { full: arguments.full, width: Screen::width() };
     let mut screen = Screen::open(!arguments.no_pager);
-    let header = Header { harness: found.harness.declaration(), session, children, selection };
+    let header = Header { harness: found.harness.declaration(), session, children, explained, selection };
     if screen.write(&header.text())? {
         let renderer = Renderer::new(session, selection, options, agents(children));
         renderer.run(|text| screen.write(text))?;

@@ -1,8 +1,10 @@
 //! What stands above the messages.
 
+use ibid_capture::join::Explained;
 use ibid_harness::{Declaration, Discovered};
 use ibid_model::{Branch, Origin, Relation, Role, Selection, Session};
 
+use super::explained::at_a_glance;
 use super::style::{FAINT, HEADING, paint};
 use crate::output::{clean_line, label};
 use crate::table::{Table, counted, from_to, when};
@@ -18,6 +20,8 @@ pub(crate) struct Header<'a> {
     pub(crate) session: &'a Session,
     /// Its subagents.
     pub(crate) children: &'a [Discovered],
+    /// What its lanes say together, where there are observations of it.
+    pub(crate) explained: Option<&'a Explained>,
     /// What is shown of it.
     pub(crate) selection: &'a Selection,
 }
@@ -38,6 +42,7 @@ impl Header<'_> {
             lines.push(paint(FAINT, place.join("  ")));
         }
         lines.push(paint(FAINT, self.counts()));
+        lines.extend(self.explained.map(|explained| paint(FAINT, at_a_glance(explained))));
         lines.extend(self.lineage().map(|line| paint(FAINT, line)));
         lines.extend(self.branches().map(|line| paint(FAINT, line)));
         for child in self.children {

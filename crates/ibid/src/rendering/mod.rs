@@ -2,6 +2,7 @@
 //!
 //! Every text that comes from a session goes through [`crate::output::clean`].
 
+mod explained;
 mod header;
 mod message;
 mod result;
@@ -11,6 +12,7 @@ mod wrap;
 
 use ibid_model::{ToolResult, ToolUse};
 
+pub(crate) use explained::explained;
 pub(crate) use header::{Header, branches};
 pub(crate) use message::Renderer;
 
