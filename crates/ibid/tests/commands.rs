@@ -16,6 +16,7 @@ mod convert;
 mod delete;
 mod demo;
 mod doctor;
+mod explain;
 mod export;
 mod hook;
 mod host;
