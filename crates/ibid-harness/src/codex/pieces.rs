@@ -175,10 +175,8 @@ impl<'a> Pieces<'a> {
         let mut own = None;
         let mut ends = false;
         match &record.body {
-            Body::Turn(turn) => {
-                if turn.turn.is_some() && turn.turn != state.turn {
-                    (state.turn, state.turn_began) = (turn.turn.clone(), false);
-                }
+            Body::Turn(turn) if turn.turn.is_some() && turn.turn != state.turn => {
+                (state.turn, state.turn_began) = (turn.turn.clone(), false);
             }
             Body::Item(item) => own = item.turn.clone(),
             Body::Event(event) => match &**event {
