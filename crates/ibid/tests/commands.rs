@@ -28,6 +28,8 @@ mod man;
 mod no_network;
 mod overview;
 mod path;
+#[cfg(unix)]
+mod plugin;
 mod published;
 mod restore;
 mod show;
