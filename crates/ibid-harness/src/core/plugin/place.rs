@@ -63,21 +63,20 @@ pub(super) fn real_place(path: &Path, machine: &Surroundings, follow: bool) -> R
     if !follow {
         return Err(PluginError::Link { path: path.to_owned(), link });
     }
-    let target = match path.canonicalize() {
-        Ok(target) => target,
-        // The file may be missing in a directory that is there.
-        Err(_) => match (path.is_symlink(), path.parent(), path.file_name()) {
-            (false, Some(parent), Some(name)) => parent
-                .canonicalize()
-                .map(|parent| parent.join(name))
-                .map_err(|error| PluginError::Unreadable { path: parent.to_owned(), error })?,
-            _ => return Err(PluginError::LeadsOut { path: path.to_owned() }),
-        },
-    };
+    let leads_out = || PluginError::LeadsOut { path: path.to_owned() };
+    let target = resolved(path).ok_or_else(leads_out)?;
     let real_home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
-    if target.starts_with(&real_home) {
-        Ok(target)
-    } else {
-        Err(PluginError::LeadsOut { path: path.to_owned() })
+    if target.starts_with(&real_home) { Ok(target) } else { Err(leads_out()) }
+}
+
+/// The path with every link on the way followed, as far as it exists. None for a link that leads
+/// nowhere.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    if let Ok(real) = path.canonicalize() {
+        return Some(real);
     }
+    if path.is_symlink() {
+        return None;
+    }
+    Some(resolved(path.parent()?)?.join(path.file_name()?))
 }
