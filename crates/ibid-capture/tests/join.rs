@@ -277,6 +277,7 @@ fn without_observations_nothing_is_none_but_unknown() {
         root: &root.id,
         agent: &[],
         findings: &[],
+        places: &BTreeMap::new(),
         resolved: &BTreeMap::new(),
     };
     for (availability, state) in [
@@ -402,6 +403,7 @@ fn a_subagent_explained_by_itself_takes_the_observations_that_name_it() {
         root: &root.id,
         agent: &agent,
         findings: &[],
+        places: &BTreeMap::new(),
         resolved: &BTreeMap::new(),
     };
     let lifecycle = Lifecycle { sightings: two_turns_announced(), ..Lifecycle::default() };

@@ -7,7 +7,7 @@ use std::path::Path;
 use ibid_capture::join::{self, AtRest, Availability, Explained, Lifecycle, Sighting};
 use ibid_capture::journal::{Entry, Filter, Journal, Kept};
 use ibid_harness::{CaptureProfile, Discovered, profiles};
-use ibid_model::{Finding, FindingKind, Lineage, Relation, Session, SessionId, Text};
+use ibid_model::{Finding, FindingKind, Lineage, Relation, Session, SessionId, Source, Text};
 
 use crate::machine::{Found, Machine};
 
@@ -55,8 +55,13 @@ impl Lanes {
         Some(Lanes { subagents, root, agent, lifecycle })
     }
 
-    /// What they say together.
-    pub(crate) fn explain(&self, session: &Session, findings: &[Finding]) -> Explained {
+    /// What they say together. `places` are records that say what no message does.
+    pub(crate) fn explain(
+        &self,
+        session: &Session,
+        findings: &[Finding],
+        places: &BTreeMap<Text, Source>,
+    ) -> Explained {
         let resolved = self.resolved(session);
         let rest = AtRest {
             session,
@@ -64,6 +69,7 @@ impl Lanes {
             root: &self.root,
             agent: &self.agent,
             findings,
+            places,
             resolved: &resolved,
         };
         join::explain(&rest, &self.lifecycle)

@@ -10,6 +10,7 @@ mod exit;
 mod export;
 mod lanes;
 mod launch;
+mod located;
 mod machine;
 mod output;
 mod plugin;

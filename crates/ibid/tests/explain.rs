@@ -146,7 +146,10 @@ fn every_place_that_is_named_holds_what_it_is_named_for() {
     for place in turn["lifecycle"].as_array().unwrap() {
         assert!(read(place).to_string().contains(PROMPT));
     }
-    assert!(read(&fact(&answer, "models")["at_rest"][0]["evidence"]).to_string().contains("claude-opus-5-5"));
+    for name in ["models", "id", "cwd", "started", "ended"] {
+        let said = &fact(&answer, name)["at_rest"][0];
+        assert!(read(&said["evidence"]).to_string().contains(said["value"].as_str().unwrap()), "{name}");
+    }
 }
 
 #[test]
@@ -229,7 +232,7 @@ fn lost_hooks_leave_turns_unfinished_or_to_the_stored_session() {
 fn observations_of_a_session_whose_id_only_begins_alike_never_enter() {
     let home = full_home();
     let mut hooks = codex(&home);
-    for id in [format!("{CODEX}\u{1f980} x/y"), CODEX[..35].to_owned()] {
+    for id in [format!("{CODEX}\u{1f980} x/y"), CODEX.chars().take(35).collect()] {
         hooks.common["session_id"] = id.into();
         hooks.say("13:35:59.240", "UserPromptSubmit", json!({"turn_id": "turn \u{1f9ed}"}));
     }
@@ -264,7 +267,7 @@ fn the_page_names_each_file_once_and_fits_the_reader() {
     announce_claude(&home);
     let page = holds_no_secret(ibid(&home, ["explain", CLAUDE]).ends(0)).stdout;
     for part in
-        ["Lanes\n", "Facts\n", "Turns\n", "Subagents\n", "Files\n", "matched by its id", "turn agrees"]
+        ["Lanes\n", "Facts\n", "Turns\n", "Subagents\n", "Files\n", "matched by its id", "turn 1 agrees"]
     {
         assert!(page.contains(part), "{part}:\n{page}");
     }

@@ -59,11 +59,7 @@ impl Evidence {
     /// The first carrier of a session, for a fact that no message has.
     pub(super) fn of_carrier(session: &Session) -> Option<Evidence> {
         let carrier = session.carriers.first()?;
-        let extent = match &carrier.key {
-            Some(key) => Extent::row("session", key.clone()),
-            None => Extent::Whole,
-        };
-        Some(Evidence::AtRest { path: carrier.path.clone(), extent })
+        Some(Evidence::AtRest { path: carrier.path.clone(), extent: Extent::Whole })
     }
 
     /// The place of an observation.

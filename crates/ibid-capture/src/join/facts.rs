@@ -94,9 +94,17 @@ fn with_whole(rest: &AtRest<'_>, mut said: Vec<Said>, value: Option<&Text>) -> V
     if let Some(value) = value
         && !said.iter().any(|known| known.value == *value)
     {
-        said.insert(0, Said { value: value.clone(), evidence: Evidence::of_carrier(rest.session), times: 1 });
+        said.insert(0, Said { value: value.clone(), evidence: located(rest, value), times: 1 });
     }
     said
+}
+
+/// The record that says a value, as far as the caller found it.
+fn located(rest: &AtRest<'_>, value: &Text) -> Option<Evidence> {
+    let source = rest.places.get(value);
+    source
+        .and_then(|source| Evidence::of_source(rest.session, source))
+        .or_else(|| Evidence::of_carrier(rest.session))
 }
 
 fn id(rest: &AtRest<'_>, seen: &Sightings<'_>) -> Fact {
@@ -129,9 +137,13 @@ fn time(at: Timestamp, evidence: Option<Evidence>) -> Said {
 /// A time at rest, with the first or last message that has it.
 fn stored_time(rest: &AtRest<'_>, at: Option<Timestamp>) -> Vec<Said> {
     let Some(at) = at else { return Vec::new() };
-    let message = rest.session.messages.iter().find(|message| message.at == Some(at));
-    let evidence = message.and_then(|message| place(rest, message));
-    vec![time(at, evidence.or_else(|| Evidence::of_carrier(rest.session)))]
+    let message = || rest.session.messages.iter().find(|message| message.at == Some(at));
+    let value = Text::from(at.to_string());
+    let evidence = match rest.places.contains_key(&value) {
+        true => None,
+        false => message().and_then(|message| place(rest, message)),
+    };
+    vec![time(at, evidence.or_else(|| located(rest, &value)))]
 }
 
 fn is_start(rest: &AtRest<'_>, sighting: &Sighting) -> bool {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ibid_model::{Finding, Observation, Session, SessionId, Text, Timestamp};
+use ibid_model::{Finding, Observation, Session, SessionId, Source, Text, Timestamp};
 
 use crate::journal::Place;
 
@@ -19,6 +19,8 @@ pub struct AtRest<'a> {
     pub agent: &'a [Text],
     /// What was wrong with the stored session.
     pub findings: &'a [Finding],
+    /// Records of the session that say a value which no message has: its id, or a time in RFC 3339.
+    pub places: &'a BTreeMap<Text, Source>,
     /// Paths that either lane names, with where they lead once links are followed. A path that is
     /// not here is compared as it is written.
     pub resolved: &'a BTreeMap<Text, Text>,

@@ -5,6 +5,7 @@ use ibid_harness::Common;
 
 use crate::exit::Exit;
 use crate::lanes::Lanes;
+use crate::located;
 use crate::machine::Machine;
 use crate::output;
 use crate::rendering;
@@ -30,10 +31,11 @@ pub(crate) struct Arguments {
 /// When there is no such session, or it cannot be read.
 pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     let found = machine.find(&arguments.session)?;
-    let Common { session, mut findings } = machine.load(&found)?.to_common()?;
+    let transcript = machine.load(&found)?;
+    let Common { session, mut findings } = transcript.to_common()?;
     let (lanes, unread) = output::with_patience("reading the lanes", || Lanes::of(machine, &found, &session));
     findings.extend(unread);
-    let explained = lanes.explain(&session, &findings);
+    let explained = lanes.explain(&session, &findings, &located::facts(&transcript, &session));
     if machine.json {
         output::print_versioned(&explained)?;
         return Ok(Exit::Done);

@@ -1,6 +1,6 @@
 //! `ibid show`: one session, readable.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use anyhow::{Result, bail};
 use ibid_capture::join::{self, Explained, Fact, Lane, LaneReport, Turn};
@@ -112,7 +112,7 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
     }
     let children = machine.children(&found);
     let lanes = Lanes::at_a_glance(machine, &found, &session, &children);
-    let explained = lanes.map(|lanes| lanes.explain(&session, &[]));
+    let explained = lanes.map(|lanes| lanes.explain(&session, &[], &BTreeMap::new()));
     findings.extend(explained.iter().flat_map(|explained| explained.findings.iter().cloned()));
     if machine.json {
         let cut = (!whole).then(|| cut(&session, &selection));

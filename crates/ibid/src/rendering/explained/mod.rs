@@ -4,7 +4,7 @@ mod places;
 
 use ibid_capture::join::{
     Bound, Evidence, Explained, Fact, Lane, LaneReport, LaneState, Matched, Said, Spawned, State, Subagent,
-    Subject, Tie, Turn, Verdict,
+    Subject, Tie, Turn, TurnOf, Verdict,
 };
 use ibid_model::{Session, Text, Timestamp};
 
@@ -16,7 +16,7 @@ use crate::table::counted;
 
 /// The record as people read it, at most `width` columns wide.
 pub(crate) fn explained(explained: &Explained, session: &Session, width: Option<usize>) -> String {
-    let mut page = Page { out: String::new(), width, places: Places::new(width) };
+    let mut page = Page { out: String::new(), width, places: Places::default() };
     let title = session.meta.title.as_ref().map(|title| &title.text).or(session.meta.preview.as_ref());
     let title = title.map_or_else(|| "(no title)".to_owned(), |text| clean_line(text.head(200)));
     page.line("", &paint(HEADING, title));
@@ -67,6 +67,9 @@ fn disagrees(explained: &Explained) -> bool {
     explained.findings.iter().any(|finding| finding.kind == ibid_model::FindingKind::LanesDisagree)
 }
 
+/// How much further to the right a line goes on.
+const HANG: &str = "    ";
+
 struct Page {
     out: String,
     width: Option<usize>,
@@ -74,8 +77,14 @@ struct Page {
 }
 
 impl Page {
+    /// One line; what does not fit goes on below, further to the right.
     fn line(&mut self, indent: &str, text: &str) {
-        self.out.push_str(&indented(text, indent, self.width));
+        let room = self.width.map(|width| width.saturating_sub(HANG.len()));
+        for (number, line) in indented(text, indent, room).lines().enumerate() {
+            self.out.push_str(if number == 0 { "" } else { HANG });
+            self.out.push_str(line);
+            self.out.push('\n');
+        }
     }
 
     fn heading(&mut self, text: &str) {
@@ -200,12 +209,7 @@ impl Page {
         let span = span(agent.begin.as_ref(), agent.end.as_ref());
         let what = format!("{}{kind}  {span}, {}{only}{late}", clean_line(&agent.id), state(agent.state));
         self.line("  ", &what);
-        let (at_rest, lifecycle) = (agent.turn.at_rest, agent.turn.lifecycle);
-        let tied =
-            [(Lane::AtRest, at_rest), (Lane::Lifecycle, lifecycle)].map(|(lane, of)| of.map(|of| (lane, of)));
-        let tied: Vec<String> = tied.into_iter().flatten().map(|(lane, of)| tie(lane, of)).collect();
-        let tied = if tied.is_empty() { String::new() } else { format!(": {}", tied.join("; ")) };
-        self.line("      ", &format!("turn {}{tied}", verdict(agent.turn.verdict)));
+        self.line("      ", &turn_of(&agent.turn));
         self.subject("kind", &agent.kind);
         self.subject("transcript", &agent.transcript_path);
         if let Some(within) = &agent.within {
@@ -243,14 +247,30 @@ fn name(lane: Lane) -> &'static str {
     }
 }
 
-fn tie(lane: Lane, of: Spawned) -> String {
-    let by = match of.by {
+/// The turn that started a subagent, and how that is known.
+fn turn_of(turn: &TurnOf) -> String {
+    let by = |of: Spawned| match of.by {
         Tie::Call => "by its call",
         Tie::TurnId => "by the id of the turn",
         Tie::Time => "by time",
         Tie::Parent => "by the subagent that started it",
     };
-    format!("{} {} {by}", name(lane), of.turn)
+    match (turn.at_rest, turn.lifecycle) {
+        (None, None) => "turn unknown".to_owned(),
+        (Some(of), None) => format!("turn {} {}, only at rest", of.turn, by(of)),
+        (None, Some(of)) => format!("turn {} {}, only announced", of.turn, by(of)),
+        (Some(stored), Some(said)) if stored.turn == said.turn => {
+            format!("turn {} agrees: {} at rest, {} announced", stored.turn, by(stored), by(said))
+        }
+        (Some(stored), Some(said)) => format!(
+            "turn {}: {} {} at rest, {} {} announced",
+            paint(FAILED, "disagrees"),
+            stored.turn,
+            by(stored),
+            said.turn,
+            by(said)
+        ),
+    }
 }
 
 fn verdict(verdict: Verdict) -> String {
@@ -273,7 +293,11 @@ fn state(state: State) -> &'static str {
 }
 
 fn span(begin: Option<&Bound>, end: Option<&Bound>) -> String {
-    format!("{} to {}", moment(begin.map(|bound| bound.at)), moment(end.map(|bound| bound.at)))
+    let from = moment(begin.map(|bound| bound.at));
+    match end {
+        Some(end) => format!("{from} to {}", moment(Some(end.at))),
+        None => format!("from {from}"),
+    }
 }
 
 /// A time to the millisecond, in UTC as the evidence has it.

@@ -5,20 +5,13 @@ use ibid_model::{Extent, Text};
 
 use crate::output::clean_line;
 
-/// From this width on, paths stand where they are named.
-const WIDE: usize = 160;
-
 /// The files that were named, each with a number.
+#[derive(Default)]
 pub(super) struct Places {
     paths: Vec<Text>,
-    inline: bool,
 }
 
 impl Places {
-    pub(super) fn new(width: Option<usize>) -> Places {
-        Places { paths: Vec::new(), inline: width.is_some_and(|width| width >= WIDE) }
-    }
-
     /// Where something is said: the file and its bytes, or the row.
     pub(super) fn of(&mut self, evidence: &Evidence) -> String {
         match evidence {
@@ -40,9 +33,6 @@ impl Places {
     }
 
     fn file(&mut self, path: &Text) -> String {
-        if self.inline {
-            return clean_line(path);
-        }
         let known = self.paths.iter().position(|known| known == path);
         let number = known.unwrap_or_else(|| {
             self.paths.push(path.clone());
@@ -51,7 +41,7 @@ impl Places {
         format!("[{}]", number + 1)
     }
 
-    /// The files by their numbers; nothing when they were named in full.
+    /// The files by their numbers.
     pub(super) fn legend(&self) -> Vec<String> {
         (1_usize..)
             .zip(&self.paths)
