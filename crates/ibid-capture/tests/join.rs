@@ -107,8 +107,15 @@ fn of_agent(mut sighting: Sighting, id: &str) -> Sighting {
 
 fn joined_with(session: &Session, subagents: &[Session], sightings: Vec<Sighting>) -> Explained {
     let resolved = BTreeMap::from([(Text::from("/link"), Text::from("/home/dev/my demo"))]);
-    let rest =
-        AtRest { session, subagents, root: &session.id, agent: &[], findings: &[], resolved: &resolved };
+    let rest = AtRest {
+        session,
+        subagents,
+        root: &session.id,
+        agent: &[],
+        findings: &[],
+        places: &BTreeMap::new(),
+        resolved: &resolved,
+    };
     explain(&rest, &Lifecycle { sightings, ..Lifecycle::default() })
 }
 
