@@ -16,6 +16,6 @@ pub(super) static PROFILES: [CaptureProfile; 1] = [CaptureProfile {
     threads: THREADS,
     transcripts: Transcripts::ClaudeProjects,
     mechanism: Mechanism::LaunchRedirect,
-    plugin: Plugin::None("its hooks can be set by hand"),
+    plugin: Plugin::SettingsHooks(&super::plugin::PLUGIN),
     lifecycle: Some(&LIFECYCLE),
 }];

@@ -7,6 +7,7 @@ mod capture;
 mod codec;
 pub mod hooks;
 mod place;
+pub mod plugin;
 mod running;
 mod save;
 mod scan;

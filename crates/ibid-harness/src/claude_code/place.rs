@@ -9,6 +9,11 @@ use crate::core::{Root, RootOrigin, Surroundings};
 /// The variable that moves the program's home.
 const CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 
+/// The directory of the program's settings: that of the variable, or `~/.claude`.
+pub(super) fn config_dir(machine: &Surroundings) -> PathBuf {
+    machine.directory(CONFIG_DIR).unwrap_or_else(|| machine.home().join(".claude"))
+}
+
 /// The directories in which the program keeps projects: that of the variable first, when it is
 /// set, since only there the program looks then.
 // https://github.com/specstoryai/getspecstory/issues/136 (fault 36)

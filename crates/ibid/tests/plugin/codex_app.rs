@@ -104,8 +104,8 @@ fn other_bytes_are_delivered_as_a_refresh() {
     machine.install("codex-app");
     let receipt = machine.own("codex-app").join("receipt.json");
     let text = fs::read_to_string(&receipt).unwrap();
-    let at = text.find("\"delivered\": \"").unwrap() + 14;
-    fs::write(&receipt, format!("{}{}{}", &text[..at], "0".repeat(64), &text[at + 64..])).unwrap();
+    let kept: serde_json::Value = serde_json::from_str(&text).unwrap();
+    fs::write(&receipt, text.replace(kept["delivered"].as_str().unwrap(), &"0".repeat(64))).unwrap();
     let json = machine.plugin(&["install", "codex-app", "--yes", "--json"]).ends(0).json();
     assert_eq!(json["goal"], "refresh");
     assert_eq!(json["registered"]["plugin"]["outcome"], "refreshed");

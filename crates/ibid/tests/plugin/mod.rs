@@ -1,5 +1,6 @@
 //! `ibid plugin`, with a program that does to a home what Codex does to it.
 
+mod claude;
 mod codex_app;
 mod in_the_way;
 mod surface;
