@@ -10,6 +10,7 @@
 
 mod common;
 
+mod capture;
 mod completions;
 mod r#continue;
 mod convert;

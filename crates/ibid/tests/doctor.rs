@@ -172,3 +172,50 @@ fn a_pipe_in_the_place_of_one_of_ibids_own_files_is_not_waited_for() {
     pipe(&codex, &format!(".codex/thread-writer-locks/{thread}.lock"));
     assert_eq!(bounded(&codex, &["delete", crate::common::CODEX_PARENT, "--yes"]), Some(0));
 }
+
+#[test]
+fn what_hooks_kept_refused_and_lost_is_shown() {
+    use std::io::Write as _;
+    let home = healthy();
+    assert!(!ibid(&home, ["doctor"]).ends(0).stdout.contains("What hooks announced"));
+    let hook = |profile: &str, input: &str| {
+        let mut command = command(&home);
+        let mut child = command.args(["hook", profile]).stdin(std::process::Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success());
+    };
+    let start = r#"{"session_id":"s","transcript_path":null,"cwd":"/w","hook_event_name":"SessionStart","source":"startup"}"#;
+    hook("codex", start);
+    hook("codex", &start.replace("startup", "telepathy"));
+    hook("nobody", start);
+    let run = ibid(&home, ["doctor"]).ends(0);
+    assert!(run.stdout.contains("What hooks announced"), "{}", run.stdout);
+    assert!(run.stdout.contains("codex was refused as not-an-event 1 time"), "{}", run.stdout);
+    assert!(
+        run.stdout.contains("(no known program) was refused as unknown-program 1 time"),
+        "{}",
+        run.stdout
+    );
+    assert!(!run.stdout.contains("telepathy"), "{}", run.stdout);
+    let state = ibid(&home, ["doctor", "--json"]).ends(0).json()["lifecycle"].clone();
+    let [unknown, codex] = state["programs"].as_array().unwrap().as_slice() else { panic!("{state}") };
+    assert_eq!((&codex["program"], &codex["observations"]), (&"codex".into(), &1.into()));
+    assert!(codex["last"].is_string() && unknown["program"].is_null());
+
+    // A hook that was killed, one that could not have the lock, and one that could not keep anything.
+    let journal = home.path().join(".local/share/ibid/lifecycle");
+    if !journal.exists() {
+        return;
+    }
+    let append = |name: &str, text: &str| {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(journal.join(name));
+        file.unwrap().write_all(text.as_bytes()).unwrap();
+    };
+    append("0000000001.jsonl", "{\"kind\":\"observed\",\"session\":\"to");
+    let run = ibid(&home, ["doctor"]).ends(0);
+    assert!(run.stdout.contains("1 record torn") && run.stdout.contains("cut-line"), "{}", run.stdout);
+    append("side-1.jsonl", "{}\n");
+    append("lost", "..");
+    let run = ibid(&home, ["doctor"]).ends(1);
+    assert!(run.stdout.contains("1 side file") && run.stdout.contains("2 observations could not be kept"));
+}

@@ -105,7 +105,8 @@ fn whatever_it_is_called_with_it_succeeds_in_silence_and_says_why_in_the_journal
     let good = prompt("s");
     let many = format!("[{}]", "{\"a\":[".repeat(100_000));
     let large = format!("{{\"prompt\":\"{}\"}}", "s3cret".repeat(200_000));
-    let cases: &[(&[&str], &[u8], Refusal, Option<&str>)] = &[
+    type Case<'a> = (&'a [&'a str], &'a [u8], Refusal, Option<&'a str>);
+    let cases: &[Case<'_>] = &[
         (&["codex"], b"", Refusal::NotAnEvent, Some("codex")),
         (&["codex"], b"s3cret", Refusal::NotAnEvent, Some("codex")),
         (&["codex"], b"\xff\xfe s3cret", Refusal::NotAnEvent, Some("codex")),

@@ -1,10 +1,13 @@
 //! `ibid doctor`: what is where, what is wrong, and what to do about it.
 
+mod lifecycle;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use ibid_capture::journal::{Journal, State};
 use ibid_carrier::plan::{Plan, Policy, Recovered, Step, Unfinished};
 use ibid_carrier::trash::Trash;
 use ibid_harness::{AnyHarness, Discovery, Proven, RootOrigin};
@@ -85,6 +88,7 @@ struct Report {
     trash_entries: usize,
     trash_problems: Vec<String>,
     directories: Directories,
+    lifecycle: State,
     complete: bool,
 }
 
@@ -123,6 +127,7 @@ pub(crate) fn run(machine: &Machine, arguments: &Arguments) -> Result<Exit> {
         trash_entries: trash.entries.len(),
         trash_problems: trash.unreadable.iter().map(ToString::to_string).collect(),
         directories: directories(machine),
+        lifecycle: Journal::new(machine.surroundings.data_dir()).state(),
     };
     if machine.json {
         output::print_json(&report)?;
@@ -140,6 +145,7 @@ impl Report {
             && self.missing.is_empty()
             && self.trash_problems.is_empty()
             && self.plugins.is_clean()
+            && lifecycle::is_clean(&self.lifecycle)
     }
 }
 
@@ -325,6 +331,7 @@ fn text(report: &Report, fixed: bool) -> String {
         );
     }
     text.push_str(&report.plugins.text());
+    text.push_str(&lifecycle::text(&report.lifecycle));
     if report.is_clean() {
         let _ = writeln!(text, "\nAll is well{}.", if fixed { "" } else { "; nothing needs doing" });
     }

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod capture;
 mod completions;
 mod r#continue;
 mod convert;
@@ -42,6 +43,7 @@ pub(crate) enum Command {
     Doctor(doctor::Arguments),
     Plugin(plugin::Arguments),
     Host(host::Arguments),
+    Capture(capture::Arguments),
     Hook(hook::Arguments),
     Demo(demo::Arguments),
     Completions(completions::Arguments),
@@ -69,6 +71,7 @@ pub(crate) fn run(arguments: Arguments) -> Result<Exit> {
         Some(Command::Doctor(arguments)) => doctor::run(&machine()?, arguments),
         Some(Command::Plugin(arguments)) => plugin::run(&machine()?, arguments),
         Some(Command::Host(arguments)) => Ok(host::run(&machine()?, arguments)),
+        Some(Command::Capture(arguments)) => capture::run(&machine()?, arguments),
         // A hook never comes this far: `main` looks for one before it parses anything.
         Some(Command::Hook(_)) => Ok(Exit::Done),
         Some(Command::Demo(arguments)) => demo::run(arguments),
