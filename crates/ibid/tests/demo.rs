@@ -9,13 +9,14 @@ fn it_walks_through_everything_and_leaves_nothing_behind() {
     let mut command = command(&home);
     command.arg("demo").env("TMPDIR", temporary.path()).env("TMP", temporary.path());
     let run = finish(command).ends(0);
-    for step in ["list", "show", "convert", "delete", "restore"] {
+    for step in ["list", "show", "explain", "convert", "delete", "restore"] {
         assert!(
             run.stdout.contains(&format!("$ ibid {step} "))
                 || run.stdout.contains(&format!("$ ibid {step}\n")),
             "{step}"
         );
     }
+    assert!(run.stdout.contains("8 observations of claude") && run.stdout.contains("turn 1 agrees"));
     assert!(
         run.stdout.contains("Written and read back") && run.stdout.contains("Restored:"),
         "{}",

@@ -1,5 +1,6 @@
 //! `ibid explain`, over real sessions and journals that were made up around them.
 
+use ibid_capture::join::Explained;
 use ibid_capture::journal::{Entry, Journal, Observed};
 use ibid_harness::Surroundings;
 use ibid_model::Timestamp;
@@ -107,7 +108,11 @@ fn holds_no_secret(run: Run) -> Run {
 fn the_lanes_of_a_claude_session_agree_and_each_is_named() {
     let home = full_home();
     announce_claude(&home);
-    let answer = holds_no_secret(ibid(&home, ["explain", CLAUDE, "--json"]).ends(0)).json();
+    let run = holds_no_secret(ibid(&home, ["explain", CLAUDE, "--json"]).ends(0));
+    let answer = run.json();
+    // It is what the published schema is made from.
+    let read: Explained = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!(serde_json::to_value(read).unwrap(), answer);
     for name in ["id", "cwd", "started", "ended", "transcript-path"] {
         assert_eq!(fact(&answer, name)["verdict"], "agree", "{name}: {answer:#}");
     }

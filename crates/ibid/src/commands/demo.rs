@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result, bail};
 use clap::Parser as _;
 use ibid_model::{Selection, essence};
 
-use crate::demo::{self, SOURCE, TARGET};
+use crate::demo::{self, ANNOUNCED, SOURCE, TARGET};
 use crate::exit::{Exit, Failure};
 use crate::machine::Machine;
 use crate::output;
@@ -69,6 +69,11 @@ fn walk(home: &Path) -> Result<()> {
 
     step.say(&format!("A session of {from}, readable. Results stand under their calls; long ones are cut."))?;
     step.run(&["show", "--no-pager", SOURCE], Exit::Done)?;
+
+    step.say(
+        "What an agent announced while it ran stands beside what it stored: what either says, where, and whether they agree.",
+    )?;
+    step.run(&["explain", "--no-pager", ANNOUNCED], Exit::Done)?;
 
     step.say(&format!(
         "What would it be in {to}? A dry run prints every write, and everything that would be lost."

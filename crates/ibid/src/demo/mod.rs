@@ -3,6 +3,7 @@
 //! The sessions are from `fixtures/` and are part of the program, so that the demo needs neither
 //! a network nor anything on the machine.
 
+mod announced;
 mod files;
 
 use std::fs;
@@ -12,6 +13,8 @@ use anyhow::{Context as _, Result};
 use ibid_harness::{AnyHarness, Surroundings};
 
 use crate::machine::harness;
+
+pub(crate) use announced::ANNOUNCED;
 
 /// The sessions of one harness.
 struct Sessions {
@@ -47,7 +50,7 @@ pub(crate) fn lay_out(home: &Path) -> Result<()> {
             write(&root.join(place), content)?;
         }
     }
-    Ok(())
+    announced::announce(&machine)
 }
 
 fn first_root(harness: &dyn AnyHarness, machine: &Surroundings) -> Result<PathBuf> {
