@@ -6,6 +6,7 @@ mod cache;
 pub mod capture;
 mod declaration;
 mod discover;
+pub mod edits;
 mod erased;
 mod fold;
 pub mod hook_object;
