@@ -117,6 +117,12 @@ pub(crate) fn uninstall(machine: &Machine, name: &str, wish: &UninstallWish<'_>)
     let rest = Removal::rest(&request)?.ok_or_else(|| anyhow!("there is nothing to remove"))?;
     engine.commit(&rest.plan, &rest.policy)?;
     rest.remove_empty_directories();
+    let mut left: Vec<Left> = first.iter().flat_map(|first| first.left.clone()).collect();
+    for one in &rest.left {
+        if !left.contains(one) {
+            left.push(one.clone());
+        }
+    }
     let manual = match (&registration, &unregistered) {
         (Some((_, registrar)), Some(unregistered)) if unregistered.needs_manual_retry() => {
             registrar.undo_commands()
@@ -131,11 +137,11 @@ pub(crate) fn uninstall(machine: &Machine, name: &str, wish: &UninstallWish<'_>)
             unregistered: unregistered.as_ref(),
             plan: &rest.plan,
             uninstalled: true,
-            left: &rest.left,
+            left: &left,
             manual,
         })?;
     } else {
-        output::print(&done(profile, unregistered.as_ref(), &rest.left, &manual))?;
+        output::print(&done(profile, unregistered.as_ref(), &left, &manual))?;
     }
     Ok(Exit::Done)
 }

@@ -49,6 +49,16 @@ fn what_was_written_meanwhile_stays_and_is_listed() {
     assert_eq!(machine.read(SETTINGS), USERS.replace("\"opus\"", "\"sonnet\""));
 }
 
+#[test]
+fn what_was_written_between_two_installations_stays_too() {
+    let machine = Machine::new().with(SETTINGS, USERS);
+    machine.install("claude");
+    machine.write(SETTINGS, &machine.read(SETTINGS).replace("\"opus\"", "\"sonnet\""));
+    machine.install("claude");
+    machine.uninstall("claude");
+    assert_eq!(machine.read(SETTINGS), USERS.replace("\"opus\"", "\"sonnet\""));
+}
+
 /// Commands of Claude Code that set something write the whole file anew.
 #[test]
 fn a_file_that_was_laid_out_anew_and_says_the_same_gives_the_very_bytes_back() {

@@ -2,6 +2,7 @@
 //! Ibid's data directory, which Codex's own plugin manager copies from.
 
 mod config;
+mod gateway;
 mod identity;
 mod manager;
 mod templates;
@@ -34,7 +35,7 @@ pub static PLUGIN: HookManifest = HookManifest {
     tree: own_tree,
     config: |machine| codex_home(machine).join("config.toml"),
     differences: config::differences,
-    gateway: None,
+    gateway: Some(&gateway::GRAMMAR),
     registrar: &Manager,
     approvals: &[
         Approval {

@@ -225,7 +225,10 @@ impl Planning<'_> {
             Some(known) => known.before.clone(),
             None => there.as_deref().map(encoded),
         };
-        let after = Some(sha256(patched.text.as_bytes()));
+        // Once somebody else has written to the file, giving back what was there at first would lose that.
+        let now = Some(sha256(text.as_bytes()));
+        let untouched = known.as_ref().is_none_or(|known| known.after == now);
+        let after = untouched.then(|| sha256(patched.text.as_bytes()));
         let patch = Some(patched.receipt);
         self.receipt.configs.push(ReceiptConfig { path: path.to_owned(), before, after, patch });
         if there.is_some() && patched.text == text {

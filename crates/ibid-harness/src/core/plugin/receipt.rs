@@ -65,7 +65,8 @@ pub struct ReceiptConfig {
     pub path: PathBuf,
     /// Its bytes before the first installation, in base64; none when there was no file.
     pub before: Option<String>,
-    /// The SHA-256 of what it was left as; none when Ibid itself did not write to it.
+    /// The SHA-256 of what it was left as; none when somebody else has written to it between two
+    /// installations, or Ibid itself does not write to it.
     pub after: Option<String>,
     /// What the patch changed, in the words of its grammar; none without a patch.
     pub patch: Option<Value>,

@@ -263,7 +263,7 @@ impl<'a> Removing<'a> {
         let before = self.before(path, kept.as_ref());
         let untouched = kept.is_some_and(|kept| kept.after == Some(sha256(text.as_bytes())));
         match before {
-            Some(before) if untouched => self.becomes(path, before),
+            Some(before) if untouched && finally => self.becomes(path, before),
             Some(before) if finally => self.settle(path, &unpatched.text, before, grammar.differences),
             _ if unpatched.text == text => Ok(()),
             _ => self.becomes(path, Some(unpatched.text.into_bytes())),
