@@ -3,6 +3,10 @@
 //! The records are in [`families::opencode_tables`](crate::families::opencode_tables), which its
 //! forks share; where the sessions are is here.
 
+mod capture;
+pub mod hooks;
+mod plugin;
+
 use std::path::{Path, PathBuf};
 
 use ibid_carrier::fingerprint::Fingerprint;
@@ -38,7 +42,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 200_000,
     versions_seen: &["1.18.33", "1.0.152"],
     evidence: None,
-    capture: &[],
+    capture: &capture::PROFILES,
     retention_days: None,
 };
 

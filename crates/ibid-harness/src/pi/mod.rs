@@ -4,6 +4,9 @@
 //! `@mariozechner/pi-coding-agent`), their documentation, and files of late 2025; see
 //! `docs/formats/pi.md`. Sessions of Oh My Pi, which grew out of pi, are read too.
 
+mod capture;
+mod extension;
+pub mod hooks;
 mod roots;
 
 use std::path::{Path, PathBuf};
@@ -41,7 +44,7 @@ static DECLARATION: Declaration = Declaration {
     context_window: 200_000,
     versions_seen: &["1.6.0", "0.73.1"],
     evidence: Some(EvidencePlatform { rank: 8, name: "pi" }),
-    capture: &[],
+    capture: &capture::PROFILES,
     retention_days: None,
 };
 

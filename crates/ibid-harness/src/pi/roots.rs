@@ -47,7 +47,7 @@ pub(super) fn is_flat(root: &Path, machine: &Surroundings) -> bool {
     flat(machine).iter().any(|flat| flat.path == root)
 }
 
-fn agent(machine: &Surroundings) -> PathBuf {
+pub(super) fn agent(machine: &Surroundings) -> PathBuf {
     machine.directory(AGENT_DIR).unwrap_or_else(|| machine.home().join(".pi").join("agent"))
 }
 
