@@ -1,8 +1,8 @@
 //! What Ibid's plugin for OpenCode announces, and how it is read.
 //!
-//! OpenCode runs no hook commands; it loads plugins. Ours (`plugin/ibid.js`) hears every event of the program and gives the hook command
-//! one object with identities. What is read here is that object, against an allowlist of its own:
-//! another plugin could run the same command with more.
+//! OpenCode runs no hook commands; it loads plugins. Ours (`plugin/ibid.js`) hears every event of
+//! the program and gives the hook command one object with identities. What is read here is that
+//! object, against an allowlist of its own: another plugin could run the same command with more.
 //!
 //! # What the events say
 //!

@@ -1,8 +1,8 @@
 //! What Ibid's extension for pi announces, and how it is read.
 //!
-//! pi runs no hook commands; it loads extensions. Ours (`extension/ibid.ts`) hears the events of the program and gives the hook command
-//! one object with identities. What is read here is that object, against an allowlist of its own:
-//! another extension could run the same command with more.
+//! pi runs no hook commands; it loads extensions. Ours (`extension/ibid.ts`) hears the events of
+//! the program and gives the hook command one object with identities. What is read here is that
+//! object, against an allowlist of its own: another extension could run the same command with more.
 //!
 //! # What the events say
 //!
