@@ -7,22 +7,39 @@ use ibid_harness::{AnyTranscript, Content};
 use ibid_model::{Session, Source, Text, Timestamp};
 use memchr::memmem;
 
+/// A value, and how a record may write it.
+struct Wanted {
+    value: Text,
+    written: String,
+    /// Of a time: milliseconds, as databases keep it.
+    number: Option<i64>,
+    /// Whether the last record counts.
+    last: bool,
+}
+
 /// The first record that holds each value of the session as a whole as a string of its own, and the
 /// last one for the time of the last record.
 pub(crate) fn facts(transcript: &AnyTranscript, session: &Session) -> BTreeMap<Text, Source> {
     let meta = &session.meta;
-    let mut wanted: Vec<(Text, String, bool)> = Vec::new();
     let texts = [Some(session.id.text()), meta.cwd.as_ref(), meta.model.as_ref()];
     let parents = session.lineage.iter().filter_map(|lineage| lineage.parent.as_ref()).map(|id| id.text());
-    for text in texts.into_iter().flatten().chain(parents) {
-        wanted.push((text.clone(), text.to_string(), false));
-    }
-    // A file may write a time in more ways than this one; its place is then not known.
-    let time = |at: Timestamp| (Text::from(at.to_string()), at.to_iso_milliseconds());
-    wanted.extend(meta.started.map(time).map(|(value, written)| (value, written, false)));
-    wanted.extend(meta.updated.map(time).map(|(value, written)| (value, written, true)));
+    let texts = texts.into_iter().flatten().chain(parents).map(|text| Wanted {
+        value: text.clone(),
+        written: text.to_string(),
+        number: None,
+        last: false,
+    });
+    // A file may write a time in more ways than these; its place is then not known.
+    let time = |at: Timestamp, last| Wanted {
+        value: at.to_string().into(),
+        written: at.to_iso_milliseconds(),
+        number: Some(at.as_milliseconds()),
+        last,
+    };
+    let times = [meta.started.map(|at| time(at, false)), meta.updated.map(|at| time(at, true))];
+    let wanted = texts.chain(times.into_iter().flatten());
     let mut places = BTreeMap::new();
-    for (value, written, last) in wanted {
+    for Wanted { value, written, number: milliseconds, last } in wanted {
         if places.contains_key(&value) {
             continue;
         }
@@ -32,7 +49,7 @@ pub(crate) fn facts(transcript: &AnyTranscript, session: &Session) -> BTreeMap<T
                     in_lines(bytes, &written, last).map(|(start, end)| Source::bytes(number, start, end))
                 }
                 Content::Rows(rows) => {
-                    in_rows(rows, &written).map(|(table, key)| Source::row(number, table, key))
+                    in_rows(rows, &written, milliseconds).map(|(table, key)| Source::row(number, table, key))
                 }
             };
             if let Some(place) = place {
@@ -61,10 +78,11 @@ fn in_lines(bytes: &[u8], text: &str, last: bool) -> Option<(u64, u64)> {
 }
 
 /// The row that has the text in a column, or in JSON that it keeps.
-fn in_rows(rows: &RowSet, text: &str) -> Option<(String, String)> {
+fn in_rows(rows: &RowSet, text: &str, number: Option<i64>) -> Option<(String, String)> {
     let quoted = serde_json::to_string(text).ok()?;
     let holds = |value: &SqlValue| match value {
         SqlValue::Text(held) => held == text || held.contains(&quoted),
+        SqlValue::Integer(held) => Some(*held) == number,
         _ => false,
     };
     rows.tables.iter().find_map(|table| {
