@@ -10,4 +10,5 @@
 )]
 
 mod bundled;
+mod grammars;
 mod manager;

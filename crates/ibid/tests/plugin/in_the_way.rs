@@ -129,34 +129,49 @@ fn a_receipt_that_is_none_is_refused_and_named() {
 /// gives the very bytes back.
 #[test]
 fn a_command_that_is_killed_anywhere_is_finished_by_running_it_again() {
-    let users = "# mine\nmodel = \"m\"\n";
-    let begun = Instant::now();
-    let undisturbed = Machine::new().with(CONFIG, users);
-    undisturbed.install("codex-app");
-    let whole = begun.elapsed();
-    let kills: u32 = std::env::var("IBID_KILLS").map_or(8, |kills| kills.parse().unwrap());
-    for kill in 0..kills {
-        let moment = whole.mul_f64(1.1 * f64::from(kill) / f64::from(kills)).max(Duration::from_micros(50));
-        for killed in ["install", "uninstall"] {
-            let machine = Machine::new().with(CONFIG, users);
-            let before = machine.files();
-            if killed == "uninstall" {
-                machine.install("codex-app");
+    let users = |profile: &str| {
+        let machine = Machine::new().with(CONFIG, "# mine\nmodel = \"m\"\n");
+        if profile == "claude" {
+            machine.with(".claude/settings.json", "{\"model\":  \"opus\"}")
+        } else {
+            machine
+        }
+    };
+    let kills: u32 = std::env::var("IBID_KILLS").map_or(6, |kills| kills.parse().unwrap());
+    for profile in PROFILES {
+        let begun = Instant::now();
+        users(profile).install(profile);
+        let whole = begun.elapsed();
+        for kill in 0..kills {
+            let moment =
+                whole.mul_f64(1.1 * f64::from(kill) / f64::from(kills)).max(Duration::from_micros(50));
+            for killed in ["install", "uninstall"] {
+                killed_after(&users(profile), profile, killed, moment);
             }
-            let mut child = machine.command(&[killed, "codex-app", "--yes"]);
-            let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            std::thread::sleep(moment);
-            child.kill().unwrap();
-            child.wait().unwrap();
-            // What the program that was asked is doing goes on by itself.
-            std::thread::sleep(Duration::from_millis(60));
-            if killed == "install" {
-                machine.install("codex-app");
-                assert_eq!(machine.state("codex-app"), "installed", "killed after {moment:?}");
-            }
-            machine.uninstall("codex-app");
-            assert_eq!(machine.files(), before, "{killed}, killed after {moment:?}");
-            assert!(!machine.own("codex-app").exists());
         }
     }
+}
+
+/// Every profile with a plugin.
+const PROFILES: [&str; 2] = ["codex-app", "claude"];
+
+fn killed_after(machine: &Machine, profile: &str, killed: &str, moment: Duration) {
+    let before = machine.files();
+    if killed == "uninstall" {
+        machine.install(profile);
+    }
+    let mut child = machine.command(&[killed, profile, "--yes"]);
+    let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(moment);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // What the program that was asked is doing goes on by itself.
+    std::thread::sleep(Duration::from_millis(60));
+    if killed == "install" {
+        machine.install(profile);
+        assert_eq!(machine.state(profile), "installed", "killed after {moment:?}");
+    }
+    machine.uninstall(profile);
+    assert_eq!(machine.files(), before, "{profile}: {killed}, killed after {moment:?}");
+    assert!(!machine.own(profile).exists());
 }
