@@ -153,7 +153,7 @@ fn a_command_that_is_killed_anywhere_is_finished_by_running_it_again() {
 }
 
 /// Every profile with a plugin.
-const PROFILES: [&str; 2] = ["codex-app", "claude"];
+const PROFILES: [&str; 4] = ["codex-app", "claude", "opencode", "pi"];
 
 fn killed_after(machine: &Machine, profile: &str, killed: &str, moment: Duration) {
     let before = machine.files();

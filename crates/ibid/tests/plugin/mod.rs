@@ -2,6 +2,7 @@
 
 mod claude;
 mod codex_app;
+mod extensions;
 mod gateway;
 mod in_the_way;
 mod surface;
