@@ -18,6 +18,14 @@ const CODEX: &str = "01a22cab-62dd-7661-aa05-129331e50dbf";
 const CODEX_TURN: &str = "01a22cab-62f1-7ce3-adb2-7680a823ad62";
 const CODEX_AGENT: &str = "01a22cab-632a-7a92-bd10-64a8f204bce7";
 
+/// An OpenCode session, and its subagent.
+const OPENCODE: &str = "ses_dd3555cfdffeIvywSEeo1fvPxm";
+const OPENCODE_AGENT: &str = "ses_dd355583affeahk71mBYR0qIPs";
+const OPENCODE_PROMPT: &str = "msg_22caaa3390013uDbSOLMM4wfJD";
+
+/// A pi session.
+const PI: &str = "01a22ca2-9faa-7568-a605-34a700f6656d";
+
 /// What no surface may show.
 const SECRET: &str = "sk-planted-secret";
 
@@ -25,6 +33,8 @@ const SECRET: &str = "sk-planted-secret";
 struct Hooks<'a> {
     home: &'a Home,
     program: &'static str,
+    /// The field that names the event.
+    event: &'static str,
     common: Value,
 }
 
@@ -32,7 +42,7 @@ impl Hooks<'_> {
     /// One event at a time of the day on which the fixtures were made.
     fn say(&self, time: &str, event: &str, fields: Value) -> &Self {
         let mut input = self.common.clone();
-        input["hook_event_name"] = event.into();
+        input[self.event] = event.into();
         input["prompt"] = SECRET.into();
         for (name, value) in fields.as_object().unwrap() {
             input[name] = value.clone();
@@ -54,7 +64,7 @@ impl Hooks<'_> {
 fn claude(home: &Home) -> Hooks<'_> {
     let path = home.path().join(format!(".claude/projects/-home-dev-demo/{CLAUDE}.jsonl"));
     let common = json!({"session_id": CLAUDE, "cwd": "/home/dev/demo", "transcript_path": path});
-    Hooks { home, program: "claude", common }
+    Hooks { home, program: "claude", event: "hook_event_name", common }
 }
 
 fn codex(home: &Home) -> Hooks<'_> {
@@ -62,7 +72,17 @@ fn codex(home: &Home) -> Hooks<'_> {
     let path = home.path().join(".codex/sessions/2026/11/30").join(name);
     let common =
         json!({"session_id": CODEX, "cwd": "/home/dev/demo", "model": "gpt-5", "transcript_path": path});
-    Hooks { home, program: "codex", common }
+    Hooks { home, program: "codex", event: "hook_event_name", common }
+}
+
+fn opencode(home: &Home) -> Hooks<'_> {
+    let common = json!({"session_id": OPENCODE, "root_id": OPENCODE, "cwd": "/home/dev/demo"});
+    Hooks { home, program: "opencode", event: "event", common }
+}
+
+fn pi(home: &Home) -> Hooks<'_> {
+    let common = json!({"session_id": PI, "cwd": "/home/dev/demo", "model": "mock-model"});
+    Hooks { home, program: "pi", event: "event", common }
 }
 
 /// All that Claude Code announced of its session, in its order.
@@ -176,6 +196,54 @@ fn a_codex_turn_gets_its_end_from_the_lifecycle_lane_and_its_subagent_a_turn_by_
     assert_eq!(child["lanes"][1]["records"], 2);
     assert_eq!(fact(&child, "parent")["verdict"], "agree");
     assert_eq!(fact(&child, "id")["lifecycle"][0]["value"], CODEX);
+}
+
+#[test]
+fn the_lanes_of_an_opencode_session_are_joined_by_the_id_of_the_prompt() {
+    let home = full_home();
+    let agent = json!({"session_id": OPENCODE_AGENT, "parent_id": OPENCODE, "agent": "general"});
+    opencode(&home)
+        .say("13:35:10.080", "session.created", json!({}))
+        .say("13:35:10.130", "chat.message", json!({"message_id": OPENCODE_PROMPT, "origin": "person"}))
+        .say("13:35:11.300", "session.created", agent.clone())
+        .say("13:35:11.420", "session.idle", agent)
+        .say("13:35:11.620", "session.idle", json!({"message_id": OPENCODE_PROMPT}));
+    let answer = ibid(&home, ["explain", OPENCODE, "--json"]).ends(0).json();
+    let turns = answer["turns"].as_array().unwrap();
+    assert_eq!((turns.len(), &turns[0]["by"], &turns[0]["state"]), (1, &json!("turn-id"), &json!("ended")));
+    // The place at rest is a row.
+    assert_eq!(turns[0]["at_rest"]["extent"]["row"]["key"], OPENCODE_PROMPT);
+    let agent = &answer["subagents"][0];
+    assert_eq!((&agent["id"], &agent["turn"]["verdict"]), (&json!(OPENCODE_AGENT), &json!("agree")));
+    assert_eq!(agent["turn"]["at_rest"]["by"], "call");
+    assert_eq!(agent["kind"]["verdict"], "agree");
+    // Its hooks name no transcript, and nothing announces an end.
+    assert_eq!(fact(&answer, "transcript-path")["verdict"], "unknown");
+    assert_eq!(fact(&answer, "ended")["verdict"], "only-at-rest");
+}
+
+#[test]
+fn turns_of_pi_which_have_no_ids_are_joined_by_time() {
+    let home = full_home();
+    pi(&home)
+        .say("13:26:24.970", "session_start", json!({"reason": "startup"}))
+        .say("13:26:24.980", "input", json!({"source": "interactive"}))
+        .say("13:26:25.210", "agent_settled", json!({}))
+        .say("13:26:25.640", "input", json!({"source": "interactive"}))
+        .say("13:26:25.700", "agent_settled", json!({}));
+    let answer = ibid(&home, ["explain", PI, "--json"]).ends(0).json();
+    let turns = answer["turns"].as_array().unwrap();
+    assert_eq!(turns.len(), 2);
+    assert!(turns.iter().all(|turn| turn["by"] == "time" && turn["state"] == "ended"), "{turns:#?}");
+    assert_eq!(fact(&answer, "models")["verdict"], "agree");
+    // A prompt that was announced 20 seconds later is none of these.
+    pi(&home).say("13:26:45", "input", json!({"source": "interactive"}));
+    let answer = ibid(&home, ["explain", PI, "--json"]).ends(0).json();
+    let last = &answer["turns"][2];
+    assert_eq!(
+        (&last["by"], &last["lanes"], &last["state"]),
+        (&json!("none"), &json!(["lifecycle"]), &json!("unfinished"))
+    );
 }
 
 #[test]
