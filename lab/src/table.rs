@@ -24,8 +24,8 @@ struct Matrix {
 /// The tables, each with the kinds of cells in it.
 const TABLES: [(&str, &[Kind]); 4] = [
     (
-        "A session of the program: listed, shown and copied; found by the evidence host; refused where it must be",
-        &[Kind::Native, Kind::Evidence, Kind::Refusals],
+        "A session of the program: listed, shown and copied; found by the evidence host; refused where it must be; announced",
+        &[Kind::Native, Kind::Evidence, Kind::Refusals, Kind::Lifecycle],
     ),
     ("Converted, and resumed by its id", &[Kind::Resume]),
     ("Converted, carried on, converted back, and resumed", &[Kind::ThereAndBack]),

@@ -4,6 +4,7 @@ mod as_cowork;
 mod as_sent;
 mod big;
 mod evidence;
+mod lifecycle;
 mod material;
 mod native;
 mod refusals;
@@ -43,6 +44,8 @@ pub enum Kind {
     Big,
     /// What Ibid must refuse, and what it must not.
     Refusals,
+    /// The program announces a session to Ibid's plugin, which is then taken back.
+    Lifecycle,
 }
 
 impl Kind {
@@ -56,6 +59,7 @@ impl Kind {
             Kind::ThereAndBack => "there-and-back",
             Kind::Big => "big",
             Kind::Refusals => "refusals",
+            Kind::Lifecycle => "lifecycle",
         }
     }
 }
@@ -179,6 +183,7 @@ pub fn all(older: bool) -> Vec<Cell> {
     for age in ages {
         cells.extend(refusals::cells(*age));
     }
+    cells.extend(lifecycle::cells());
     cells
 }
 

@@ -3,7 +3,7 @@
 use ibid_testkit::provider::Exchange;
 use serde_json::json;
 
-use super::{Driver, KEY, PORT, Prompt, words};
+use super::{Announces, Driver, KEY, PORT, Prompt, words};
 use crate::cells::PICTURE;
 use crate::pins::Age;
 
@@ -13,6 +13,10 @@ pub(super) struct ClaudeCode;
 impl Driver for ClaudeCode {
     fn id(&self) -> &'static str {
         "claude-code"
+    }
+
+    fn plugin(&self) -> Option<Announces> {
+        Some(Announces { profile: "claude", settings: ".claude" })
     }
 
     fn executable(&self) -> &'static str {

@@ -2,7 +2,7 @@
 
 use ibid_testkit::provider::Exchange;
 
-use super::{Driver, KEY, PORT, Prompt, first_text, words};
+use super::{Announces, Driver, KEY, PORT, Prompt, Trust, first_text, words};
 use crate::pins::Age;
 
 /// The driver.
@@ -20,6 +20,14 @@ const MODEL_WITH_SUBAGENTS: &str = "gpt-5";
 impl Driver for Codex {
     fn id(&self) -> &'static str {
         "codex"
+    }
+
+    fn plugin(&self) -> Option<Announces> {
+        Some(Announces { profile: "codex-app", settings: ".codex" })
+    }
+
+    fn trust(&self) -> Option<Trust> {
+        Some(Trust { file: ".codex/config.toml", arguments: words(&["app-server"]) })
     }
 
     fn executable(&self) -> &'static str {

@@ -36,6 +36,22 @@ pub struct Prompt<'a> {
     pub subagents: bool,
 }
 
+/// What Ibid installs in a program.
+pub struct Announces {
+    /// What `ibid plugin` calls it.
+    pub profile: &'static str,
+    /// The folder in which the program is configured, by its path in the home.
+    pub settings: &'static str,
+}
+
+/// How trust in hooks is given.
+pub struct Trust {
+    /// The file that keeps it, by its path in the home.
+    pub file: &'static str,
+    /// The arguments of the server that shows hooks, which is asked on its standard input.
+    pub arguments: Vec<String>,
+}
+
 /// What one program is.
 pub trait Driver: Sync {
     /// The id of its harness.
@@ -127,6 +143,16 @@ pub trait Driver: Sync {
     /// Whether this version has no tool for files, so that commands write them, which nobody takes apart.
     fn writes_by_commands(&self, _age: Age) -> bool {
         false
+    }
+
+    /// The plugin by which it announces its sessions to Ibid.
+    fn plugin(&self) -> Option<Announces> {
+        None
+    }
+
+    /// How a person's trust in hooks is given, where it runs none without.
+    fn trust(&self) -> Option<Trust> {
+        None
     }
 
     /// How long one answer may take, in seconds.

@@ -3,7 +3,7 @@
 use ibid_testkit::provider::Exchange;
 use serde_json::json;
 
-use super::{Driver, KEY, PORT, Prompt, first_text, words};
+use super::{Announces, Driver, KEY, PORT, Prompt, first_text, words};
 use crate::pins::Age;
 
 /// The driver.
@@ -12,6 +12,10 @@ pub(super) struct OpenCode;
 impl Driver for OpenCode {
     fn id(&self) -> &'static str {
         "opencode"
+    }
+
+    fn plugin(&self) -> Option<Announces> {
+        Some(Announces { profile: "opencode", settings: ".config/opencode" })
     }
 
     fn executable(&self) -> &'static str {
@@ -44,7 +48,15 @@ impl Driver for OpenCode {
                 "models": {"mock-model": model},
             }},
         });
-        vec![(".config/opencode/opencode.json", format!("{configuration:#}\n"))]
+        // It has npm install what plugins import, and with a plugin there it waits for that: 70 s
+        // without a network. It does not where a lock file names the package and the folder is there.
+        let lock =
+            json!({"lockfileVersion": 3, "packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}});
+        vec![
+            (".config/opencode/opencode.json", format!("{configuration:#}\n")),
+            (".config/opencode/package-lock.json", format!("{lock:#}\n")),
+            (".config/opencode/node_modules/.package-lock.json", "{}\n".to_owned()),
+        ]
     }
 
     fn variables(&self) -> Vec<(&'static str, String)> {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Driver, KEY, PORT, Prompt, first_text, words};
+use super::{Announces, Driver, KEY, PORT, Prompt, first_text, words};
 use crate::pins::Age;
 use crate::sandbox::WORKSPACE;
 
@@ -12,6 +12,10 @@ pub(super) struct Pi;
 impl Driver for Pi {
     fn id(&self) -> &'static str {
         "pi"
+    }
+
+    fn plugin(&self) -> Option<Announces> {
+        Some(Announces { profile: "pi", settings: ".pi/agent" })
     }
 
     fn executable(&self) -> &'static str {
