@@ -2,7 +2,12 @@
 //! with a program that is played by a script.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test states what it expects")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a test states what it expects"
+)]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -77,10 +82,8 @@ fn none_names_an_endpoint_prints_or_reads_what_was_said() {
 #[test]
 fn the_queue_is_the_same_text_in_both() {
     let queue = |profile: &str| {
-        let text = template(profile);
-        let from = text.find("// From here to the next mark").unwrap();
-        let to = text.find("// To here.").unwrap();
-        text[from..to].to_owned()
+        let (_, behind) = template(profile).split_once("// From here to the next mark").unwrap();
+        behind.split_once("// To here.").unwrap().0
     };
     assert_eq!(queue("opencode"), queue("pi"));
 }
