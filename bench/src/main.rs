@@ -8,12 +8,14 @@
 //!     cargo +nightly run --release            # everything: about 3 GB of disk
 //!     cargo +nightly run --release -- --small # a tenth of it, to see that it runs
 //!     cargo +nightly run --release -- --evidence # the evidence host alone: 2 GB of disk
+//!     IBID_PROGRAM=... cargo +nightly run --release -- --hooks # what a hook costs
 //!
 //! txcript reads: of a Claude Code session everything, of a Codex session the head. Ibid reads: of
 //! a Claude Code session everything that can hold a title or a time, of a Codex session head and
 //! tail. The rows say what each side did.
 
 mod evidence;
+mod hooks;
 mod measure;
 mod sides;
 
@@ -42,12 +44,30 @@ fn main() -> ExitCode {
     }
     let small = arguments.iter().any(|argument| argument == "--small");
     let scale = if small { 10 } else { 1 };
-    let alone = arguments.iter().any(|argument| argument == "--evidence");
-    match if alone { evidence::bench(scale) } else { bench(scale).and_then(|()| evidence::bench(scale)) } {
+    let is_asked = |part: &str| arguments.iter().any(|argument| argument == part);
+    let measured = if is_asked("--evidence") {
+        evidence::bench(scale)
+    } else if is_asked("--hooks") {
+        hooked()
+    } else {
+        bench(scale).and_then(|()| evidence::bench(scale)).and_then(|()| hooked())
+    };
+    match measured {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("the benchmark could not run: {error}");
             ExitCode::FAILURE
+        }
+    }
+}
+
+/// The hooks of the program that is named.
+fn hooked() -> std::io::Result<()> {
+    match std::env::var_os("IBID_PROGRAM") {
+        Some(program) => hooks::bench(Path::new(&program)),
+        None => {
+            println!("skipped: hooks: IBID_PROGRAM does not name a release build of `ibid`");
+            Ok(())
         }
     }
 }
