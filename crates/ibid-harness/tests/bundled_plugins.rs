@@ -284,20 +284,32 @@ fn pi_announces_each_boundary_once_and_in_order_though_loaded_twice_and_again() 
 import one from "./one.ts"
 import two from "./two.ts"
 const secret = (object) => new Proxy(object, { get(target, key) {
-  if (["text", "prompt", "images", "message", "toJSON"].includes(key)) process.exitCode = 9
+  if (["text", "prompt", "images", "messages", "content", "toJSON"].includes(key)) process.exitCode = 9
   return target[key] } })
+let leaf = { id: "e0", type: "model_change" }
+let idle = true
 const load = () => {
   const handlers = []
   for (const factory of [one, two]) factory({ on: (name, handle) => handlers.push([name, handle]) })
   return async (type, more, id = "s1") => {
     const event = secret({ type, text: "SECRET", ...more })
-    const ctx = { cwd: "/w", model: { id: "m", provider: "p" }, sessionManager: { getSessionId: () => id, getSessionFile: () => undefined } }
+    const ctx = { cwd: "/w", isIdle: () => idle, model: { id: "m", provider: "p" }, sessionManager: { getSessionId: () => id, getSessionFile: () => undefined, getLeafId: () => leaf.id, getLeafEntry: () => leaf } }
     for (const [name, handle] of handlers) if (name === type) await handle(event, ctx)
   }
 }
 let emit = load()
 await emit("session_start", { reason: "startup" })
 await emit("input", { source: "interactive" })
+leaf = { id: "e1", type: "message", message: secret({ role: "user", content: "SECRET" }) }
+await emit("context", { messages: "SECRET" })
+await emit("input", { source: "rpc", streamingBehavior: "steer" })
+idle = false
+await emit("input", { source: "rpc" })
+leaf = { id: "e9", type: "message", message: secret({ role: "user", content: "SECRET" }) }
+await emit("context", { messages: "SECRET" })
+idle = true
+leaf = { id: "e2", type: "message", message: secret({ role: "assistant", content: "SECRET" }) }
+await emit("context", { messages: "SECRET" })
 await emit("agent_end", {})
 await emit("agent_settled", { aborted: false })
 await emit("session_compact", { reason: "manual", compactionEntry: "SECRET" })
@@ -314,7 +326,7 @@ await emit("session_shutdown", { reason: "quit" }, "s2")
         .recorded()
         .iter()
         .map(|report| {
-            ["event", "session_id", "reason", "source", "session_file"]
+            ["event", "session_id", "reason", "source", "entry_id", "session_file"]
                 .map(|key| report[key].as_str().unwrap_or("-").to_owned())
                 .join(" ")
         })
@@ -322,14 +334,16 @@ await emit("session_shutdown", { reason: "quit" }, "s2")
     assert_eq!(
         short,
         [
-            "session_start s1 startup - -",
-            "input s1 - interactive -",
-            "agent_settled s1 - - -",
-            "session_compact s1 manual - -",
-            "session_shutdown s1 new - -",
-            "session_start s2 new - -",
-            "input s2 - extension -",
-            "session_shutdown s2 quit - -",
+            "session_start s1 startup - - -",
+            "input s1 - interactive e1 -",
+            "input s1 - rpc - -",
+            "input s1 - rpc - -",
+            "agent_settled s1 - - e1 -",
+            "session_compact s1 manual - - -",
+            "session_shutdown s1 new - - -",
+            "session_start s2 new - - -",
+            "input s2 - extension - -",
+            "session_shutdown s2 quit - - -",
         ]
     );
     assert!(!fs::read_to_string(stage.folder.path().join("recorded")).unwrap().contains("SECRET"));

@@ -11,7 +11,9 @@
 //! - `session_start` has a `reason`: `startup` (for a resumed session too, when it was named on
 //!   the command line), `new`, `resume`, `fork`, or `reload`.
 //! - `input` is a prompt; its `source` tells a person (`interactive`, or `rpc` for a program in a
-//!   person's place) from an extension. It names no entry of the session, so the turn has no id.
+//!   person's place) from an extension. It comes before the prompt is written; the extension waits
+//!   for `context`, milliseconds later, and adds the id of the entry, which is the turn. A prompt
+//!   that is given while the model works has none.
 //! - `agent_settled` is the end of a turn. 0.73.1 does not have it, and announces no final end.
 //! - `session_shutdown` ends a session, or this program's part in it.
 //! - pi has no subagents. An extension may start further programs: those are sessions of their own.
@@ -48,7 +50,7 @@ pub const UNREAD_EVENTS: [&str; 11] = [
 
 /// The keys that are looked at. Each may stand in an input once.
 const ALLOWED: &[&str] =
-    &["event", "session_id", "session_file", "cwd", "model", "provider", "reason", "source"];
+    &["event", "session_id", "session_file", "cwd", "model", "provider", "reason", "source", "entry_id"];
 
 /// What pi announces, for the registry.
 pub static LIFECYCLE: Lifecycle = Lifecycle { events: &LIFECYCLE_EVENTS, unread: &UNREAD_EVENTS, read, kept };
@@ -79,6 +81,9 @@ pub struct LifecycleObservation {
     /// Where a prompt came from.
     #[serde(default)]
     pub source: Option<InputSource>,
+    /// The entry of the prompt that begins the turn, or whose turn ended.
+    #[serde(default)]
+    pub entry_id: Option<String>,
 }
 
 /// Which event it was.
@@ -158,6 +163,7 @@ fn parsed(input: &[u8]) -> Result<LifecycleObservation, Refused> {
         provider: input.optional("provider")?,
         reason: optional_word(&input, "reason")?,
         source: optional_word(&input, "source")?,
+        entry_id: input.optional("entry_id")?,
     })
 }
 
@@ -193,7 +199,7 @@ impl LifecycleObservation {
             session: SessionId::from(self.session_id.as_str()),
             boundary,
             event: crate::core::hook_object::word(&self.event).unwrap_or_default(),
-            turn: None,
+            turn: self.entry_id.as_ref().map(text),
             agent: None,
             transcript_path: self.session_file.as_ref().map(text),
             cwd: self.cwd.as_ref().map(text),

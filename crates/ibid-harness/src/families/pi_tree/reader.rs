@@ -468,6 +468,9 @@ impl Reader {
         let mut message = Message::new(placed.id.clone(), role, origin);
         message.parent.clone_from(&placed.above);
         message.at = step.at;
+        if (role, origin) == (Role::User, Origin::Person) {
+            message.turn = Some(placed.id.to_string().into());
+        }
         message.inherited = step.inherited;
         message.blocks = blocks;
         message.sources = vec![step.place.source()];

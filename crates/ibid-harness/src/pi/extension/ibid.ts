@@ -123,6 +123,7 @@ function announce(event: any, ctx: any, more: any) {
     provider: text(ctx.model?.provider),
     reason: null,
     source: null,
+    entry_id: null,
     ...more,
   })
   shared.reporter.add(COMMAND, () => report)
@@ -145,15 +146,40 @@ export default function (pi: any) {
     shared.owner = me
     announce(event, ctx, { reason: text(event.reason) })
   })
+  // A prompt is announced with the id of its entry, which is written just before the model is asked.
+  // One that is given while the model works is written later, and is announced at once without.
+  let asked: any = null
+  let turn: any = null
+  const tell = (id: any) => {
+    if (!asked) return
+    const { event, ctx } = asked
+    asked = null
+    turn = id
+    announce(event, ctx, { source: text(event.source), entry_id: id })
+  }
   on("input", (event, ctx) => {
-    if (shared.owner === me) announce(event, ctx, { source: text(event.source) })
+    if (shared.owner !== me) return
+    // Of two prompts on their way nobody knows whose entry comes next.
+    const isAlone = !asked && !event.streamingBehavior && ctx.isIdle?.() === true
+    tell(null)
+    if (!isAlone) announce(event, ctx, { source: text(event.source) })
+    else asked = { event, ctx, before: ctx.sessionManager.getLeafId() }
+  })
+  on("context", (event, ctx) => {
+    if (shared.owner !== me || !asked) return
+    const last = ctx.sessionManager.getLeafEntry()
+    const isPrompt = last?.type === "message" && last.message?.role === "user" && last.id !== asked.before
+    tell(isPrompt ? text(last.id) : null)
   })
   for (const name of ["agent_settled", "session_compact"])
     on(name, (event, ctx) => {
-      if (shared.owner === me) announce(event, ctx, { reason: text(event.reason) })
+      if (shared.owner !== me) return
+      tell(null)
+      announce(event, ctx, { reason: text(event.reason), entry_id: name === "agent_settled" ? turn : null })
     })
   on("session_shutdown", async (event, ctx) => {
     if (shared.owner !== me) return
+    tell(null)
     announce(event, ctx, { reason: text(event.reason) })
     shared.owner = null
     await shared.reporter.emptied()

@@ -110,5 +110,19 @@ fn a_real_run_reads_as_a_start_a_prompt_of_a_person_a_stop_and_an_end() {
             "{run}"
         );
         assert!(observations.iter().all(|observation| observation.session == observations[0].session));
+        let turns: Vec<_> = observations.iter().map(|observation| observation.turn.clone()).collect();
+        assert!(turns[1].is_some() && turns[1] == turns[2], "{run}: {turns:?}");
+        assert_eq!((&turns[0], &turns[3]), (&None, &None), "{run}");
     }
+}
+
+#[test]
+fn of_two_real_prompts_on_their_way_neither_is_given_an_entry() {
+    let turns: Vec<_> = payloads("pi/1.6.0/compact")
+        .iter()
+        .map(|(_, payload)| observed(payload))
+        .filter(|observation| matches!(observation.boundary, Boundary::Prompt { .. }))
+        .map(|observation| observation.turn.is_some())
+        .collect();
+    assert_eq!(turns, [true, false, false]);
 }
