@@ -139,7 +139,10 @@ fn a_network_crate_far_down_is_found() {
         [[package]]
         name = "unrelated"
     "#;
-    assert_eq!(needs(lock, "ibid", &[OF_TESTS]).into_iter().collect::<Vec<_>>(), ["between", "hyper", "ibid"]);
+    assert_eq!(
+        needs(lock, "ibid", &[OF_TESTS]).into_iter().collect::<Vec<_>>(),
+        ["between", "hyper", "ibid"]
+    );
 }
 
 #[test]
