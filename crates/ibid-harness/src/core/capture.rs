@@ -18,6 +18,20 @@ pub enum UserAgentRule {
     Prefix(&'static str),
 }
 
+impl UserAgentRule {
+    /// Whether a request with this user agent is the program's.
+    #[must_use]
+    pub fn covers(self, user_agent: &str) -> bool {
+        match self {
+            UserAgentRule::None => false,
+            UserAgentRule::Prefix(prefix) => user_agent
+                .as_bytes()
+                .get(..prefix.len())
+                .is_some_and(|beginning| beginning.eq_ignore_ascii_case(prefix.as_bytes())),
+        }
+    }
+}
+
 /// How the program is started so that its traffic can be captured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
