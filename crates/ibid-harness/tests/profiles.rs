@@ -92,5 +92,5 @@ fn the_app_and_the_command_share_their_sessions_and_the_app_cannot_be_started() 
         (command.transcripts, app.transcripts),
         (Transcripts::CodexRollouts, Transcripts::CodexRollouts)
     );
-    assert_eq!((command.launch, app.launch), (Launch::Recipe, Launch::Unsupported));
+    assert!(matches!((command.launch, app.launch), (Launch::Recipe(_), Launch::Unsupported)));
 }

@@ -11,7 +11,7 @@ pub(super) static PROFILES: [CaptureProfile; 1] = [CaptureProfile {
     aliases: &["claude-code"],
     name: "Claude Code",
     user_agent: UserAgentRule::Prefix("claude"),
-    launch: Launch::Recipe,
+    launch: Launch::Recipe(super::launch::plan),
     attribution: Attribution::SessionsDir,
     threads: THREADS,
     transcripts: Transcripts::ClaudeProjects,

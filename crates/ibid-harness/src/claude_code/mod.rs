@@ -6,6 +6,7 @@ pub mod attribution;
 mod capture;
 mod codec;
 pub mod hooks;
+mod launch;
 mod place;
 pub mod plugin;
 mod running;

@@ -12,7 +12,7 @@ pub(super) static PROFILES: [CaptureProfile; 2] = [
         aliases: &[],
         name: "Codex",
         user_agent: UserAgentRule::None,
-        launch: Launch::Recipe,
+        launch: Launch::Recipe(super::launch::plan),
         attribution: Attribution::OpenRollout,
         threads: THREADS,
         transcripts: Transcripts::CodexRollouts,

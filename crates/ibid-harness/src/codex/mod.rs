@@ -18,6 +18,7 @@ mod files;
 pub mod hooks;
 mod item;
 mod json;
+mod launch;
 mod lines;
 mod messages;
 mod names;

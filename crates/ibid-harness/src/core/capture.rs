@@ -6,6 +6,7 @@
 use ibid_model::{Observation, ThreadRule};
 
 use super::hook_object::Refused;
+use super::launch::Planner;
 use super::plugin::Plugin;
 
 /// Which user agents of requests are the program's.
@@ -33,11 +34,11 @@ impl UserAgentRule {
 }
 
 /// How the program is started so that its traffic can be captured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Launch {
-    /// A plan of arguments, variables and files makes it use a gateway.
-    Recipe,
+    /// Arguments and variables make it use a gateway.
+    Recipe(Planner),
     /// Its plugin takes the gateway from variables; whoever starts it sets them.
     ConsumerOwned,
     /// It cannot be started by another program.

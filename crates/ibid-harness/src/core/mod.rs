@@ -11,6 +11,7 @@ mod erased;
 mod fold;
 pub mod hook_object;
 mod identity;
+pub mod launch;
 pub(crate) mod open;
 pub mod plugin;
 mod proven;
