@@ -224,11 +224,12 @@ pub fn apply(text: &str, patch: &Patch) -> Result<Patched, ConfigError> {
 /// As [`apply`].
 pub fn apply_again(text: &str, patch: &Patch, earlier: Receipt) -> Result<Patched, ConfigError> {
     let fresh = patched(text, patch)?;
-    if fresh.text == text || !earlier.is_known() {
-        let receipt = if earlier.is_known() { earlier } else { fresh.receipt() };
-        return Ok(Patched { text: text.to_owned(), receipt }).map(|same| {
-            if fresh.text == text { same } else { Patched { text: fresh.text, receipt: same.receipt } }
-        });
+    if !earlier.is_known() {
+        let receipt = fresh.receipt();
+        return Ok(Patched { text: fresh.text, receipt });
+    }
+    if fresh.text == text {
+        return Ok(Patched { text: fresh.text, receipt: earlier });
     }
     let mut receipt = earlier;
     // As long as the file is what was left, the old patch is exchanged for the new one, and the
